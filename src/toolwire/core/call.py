@@ -1,0 +1,63 @@
+"""Who calls which tool with what, until when; it does not know how the call came in."""
+
+from msgspec import Struct
+
+from toolwire.core.jsontypes import JsonObject
+
+MAX_DEPTH = 8
+"""A call made by a call made by a call …: refused beyond this, because arrows may form loops."""
+
+
+class Caller(Struct, frozen=True, omit_defaults=True):
+    """Who is asking.
+
+    `principal` is what idempotency and sessions are bound to: the owner's id for an owner key or OAuth, the key's id
+    for a `bak_` key, so that a rotated owner key is still the same principal (gateway.md D1).
+    `owner` is the tenant. `surface` is one of "sdk", "toolbox", "gateway", "rest", "cli", "mcp".
+    """
+
+    principal: str
+    owner: str
+    surface: str
+    scopes: tuple[str, ...] = ()
+    session_id: str | None = None
+
+
+class Attachment(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A file given along with a call (gateway.md 19); `filename` and `content_type` override the stored ones."""
+
+    file_id: str
+    filename: str | None = None
+    content_type: str | None = None
+
+
+class Call(Struct, frozen=True, omit_defaults=True):
+    """One tool call, before anything has happened to it.
+
+    `agent_id` names whose tool it is ("" for a server without agents). `deadline` is Unix seconds, UTC: when the
+    request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
+    `watched` says that somebody besides the request wants the end of it (a task, a webhook).
+    """
+
+    id: str
+    caller: Caller
+    tool: str
+    arguments: JsonObject
+    deadline: float
+    agent_id: str = ""
+    idempotency_key: str | None = None
+    context_id: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    watched: bool = False
+    parent: str | None = None
+    depth: int = 0
+
+    @property
+    def durable(self) -> bool:
+        """Whether the call is committed before it is dispatched, and its result before it is answered."""
+        return self.idempotency_key is not None or self.caller.session_id is not None or self.watched
+
+    @property
+    def outlives_request(self) -> bool:
+        """Whether the call goes on when its request has timed out (gateway.md §6, time-outs)."""
+        return self.idempotency_key is not None or self.watched

@@ -1,0 +1,356 @@
+"""Everything that can go wrong, as one flat tree with stable codes; it does not build replies.
+
+    ToolwireError
+    ├── ParseError, InvalidRequest, MethodNotFound, ToolNotFound, InvalidParam, IdempotencyKeyReused
+    ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
+    ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound
+    ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
+    ├── HeaderMismatch, MissingCapability, UnsupportedVersion
+    ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError
+    ├── AgentLost, OutcomeUnknown, InvalidAgentResponse, ConsentRequired, ServiceTimeout, Cancelled
+    ├── ChannelClosed, WaitTimeout
+    └── StoreConflict, StoreUnavailable (a ServiceUnavailable)
+
+Raised before a call is claimed, an error is a protocol error; after the claim its code becomes the `Failure` of the
+result. `ERRORS` maps every code to what each wire makes of it (gateway.md §6, D16).
+"""
+
+from typing import Any, ClassVar
+
+from msgspec import Struct
+
+from toolwire.core.jsontypes import JsonObject
+
+
+class ErrorRow(Struct, frozen=True):
+    """What the wires make of one code.
+
+    `jsonrpc` is the JSON-RPC error code; `http_legacy` and `http_modern` the status on the MCP endpoint up to
+    2025-11-25 and on 2026-07-28; `http_rest` the status of the REST surface; `retryable` whether the same request
+    may succeed later without being changed.
+    """
+
+    jsonrpc: int
+    http_legacy: int
+    http_modern: int
+    http_rest: int
+    retryable: bool = False
+
+
+def _transport(status: int, retryable: bool = False) -> ErrorRow:
+    return ErrorRow(-32600, status, status, status, retryable)
+
+
+def _late(status_rest: int, retryable: bool = False) -> ErrorRow:
+    return ErrorRow(-32603, 200, 200, status_rest, retryable)
+
+
+ERRORS: dict[str, ErrorRow] = {
+    "parse_error": ErrorRow(-32700, 400, 400, 400),
+    "invalid_request": ErrorRow(-32600, 400, 400, 400),
+    "method_not_found": ErrorRow(-32601, 200, 404, 404),
+    "tool_not_found": ErrorRow(-32602, 200, 400, 404),
+    "invalid_param": ErrorRow(-32602, 200, 400, 400),
+    "idempotency_key_reused": ErrorRow(-32602, 200, 400, 409),
+    "header_mismatch": ErrorRow(-32020, 400, 400, 400),
+    "missing_client_capability": ErrorRow(-32021, 400, 400, 400),
+    "unsupported_protocol_version": ErrorRow(-32022, 400, 400, 400),
+    "unauthorized": _transport(401),
+    "forbidden": _transport(403),
+    "origin_not_allowed": _transport(403),
+    "agent_not_found": _transport(404),
+    "session_not_found": _transport(404),
+    "channel_not_found": _transport(404),
+    "task_not_found": _transport(404),
+    "key_not_found": _transport(404),
+    "file_not_found": _transport(404),
+    "route_not_found": _transport(404),
+    "method_not_allowed": _transport(405),
+    "not_acceptable": _transport(406),
+    "wait_timeout": _transport(408, retryable=True),
+    "channel_closed": _transport(410),
+    "payload_too_large": _transport(413),
+    "unsupported_media_type": _transport(415),
+    "host_not_allowed": _transport(421),
+    "rate_limited": ErrorRow(-32603, 429, 429, 429, True),
+    "agent_offline": _late(503, True),
+    "agent_busy": _late(409, True),
+    "conflict": _late(409, True),
+    "agent_service_unavailable": _late(503, True),
+    "internal_error": _late(500, True),
+    "agent_lost": _late(502),
+    "outcome_unknown": _late(502),
+    "invalid_agent_response": _late(502),
+    "consent_required": _late(409),
+    "cancelled": _late(409),
+    "service_timeout": ErrorRow(-32003, 200, 200, 504),
+}
+"""One row a code. `service_timeout` is retryable with an idempotency key only; the reply says which."""
+
+GATEWAY_OVERRIDES: dict[str, ErrorRow] = {"tool_not_found": ErrorRow(-32601, 200, 200, 404)}
+"""Where the gateway's endpoint differs, because its contract orders so (gateway.md X8)."""
+
+
+class ToolwireError(Exception):
+    """The base of all our errors.
+
+    Args:
+        message: lower case, with the offending value and what to do next; never a secret.
+        data: more for a program, such as `param` or `retry_after_ms`; JSON values only.
+    """
+
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data: JsonObject = data
+
+    @property
+    def row(self) -> ErrorRow:
+        """What the wires make of this error."""
+        return ERRORS[self.code]
+
+
+class ParseError(ToolwireError):
+    """The bytes are not JSON."""
+
+    code = "parse_error"
+
+
+class InvalidRequest(ToolwireError):
+    """JSON, but not one JSON-RPC request of a version we speak."""
+
+    code = "invalid_request"
+
+
+class MethodNotFound(ToolwireError):
+    """No such method on this wire revision."""
+
+    code = "method_not_found"
+
+
+class ToolNotFound(ToolwireError):
+    """No such tool here; `tools/list` names what there is."""
+
+    code = "tool_not_found"
+
+
+class InvalidParam(ToolwireError):
+    """A parameter is missing or wrong; `param` in `data` names it."""
+
+    code = "invalid_param"
+
+
+class IdempotencyKeyReused(ToolwireError):
+    """The key was used for another tool or other arguments."""
+
+    code = "idempotency_key_reused"
+
+
+class HeaderMismatch(ToolwireError):
+    """A routing header is missing, doubled, or says something else than the body."""
+
+    code = "header_mismatch"
+
+
+class MissingCapability(ToolwireError):
+    """The client has not declared a capability that the tool needs."""
+
+    code = "missing_client_capability"
+
+
+class UnsupportedVersion(ToolwireError):
+    """A protocol version we do not speak; `supported` and `requested` in `data`."""
+
+    code = "unsupported_protocol_version"
+
+
+class Unauthorized(ToolwireError):
+    """No credential, a wrong one, or two that differ."""
+
+    code = "unauthorized"
+
+
+class Forbidden(ToolwireError):
+    """A good credential that does not open this."""
+
+    code = "forbidden"
+
+
+class OriginNotAllowed(ToolwireError):
+    """A browser page of another origin is asking."""
+
+    code = "origin_not_allowed"
+
+
+class HostNotAllowed(ToolwireError):
+    """The Host header names something we are not (DNS rebinding)."""
+
+    code = "host_not_allowed"
+
+
+class AgentNotFound(ToolwireError):
+    """No such agent for this caller, or it is not published."""
+
+    code = "agent_not_found"
+
+
+class SessionNotFound(ToolwireError):
+    """The MCP session is unknown, ended or somebody else's; initialize again."""
+
+    code = "session_not_found"
+
+
+class ChannelNotFound(ToolwireError):
+    """No such channel for this caller."""
+
+    code = "channel_not_found"
+
+
+class CallNotFound(ToolwireError):
+    """No such call for this caller."""
+
+    code = "task_not_found"
+
+
+class KeyNotFound(ToolwireError):
+    """No such key for this owner."""
+
+    code = "key_not_found"
+
+
+class BlobNotFound(ToolwireError):
+    """Nothing is stored under that blob key."""
+
+    code = "file_not_found"
+
+
+class FileNotFound(ToolwireError):
+    """No such file for this caller."""
+
+    code = "file_not_found"
+
+
+class RouteNotFound(ToolwireError):
+    """No such path."""
+
+    code = "route_not_found"
+
+
+class MethodNotAllowed(ToolwireError):
+    """The path exists, with other HTTP methods; `allow` in `data` lists them."""
+
+    code = "method_not_allowed"
+
+
+class NotAcceptable(ToolwireError):
+    """The Accept header admits nothing we can answer with."""
+
+    code = "not_acceptable"
+
+
+class PayloadTooLarge(ToolwireError):
+    """The body is larger than the limit."""
+
+    code = "payload_too_large"
+
+
+class UnsupportedMediaType(ToolwireError):
+    """The body is not declared as application/json."""
+
+    code = "unsupported_media_type"
+
+
+class RateLimited(ToolwireError):
+    """Too many requests; `retry_after_ms` in `data`."""
+
+    code = "rate_limited"
+
+
+class AgentOffline(ToolwireError):
+    """The agent is not attached."""
+
+    code = "agent_offline"
+
+
+class AgentBusy(ToolwireError):
+    """The agent takes no second call now."""
+
+    code = "agent_busy"
+
+
+class Conflict(ToolwireError):
+    """The state does not allow this, or somebody else was faster."""
+
+    code = "conflict"
+
+
+class ServiceUnavailable(ToolwireError):
+    """We cannot do our part now."""
+
+    code = "agent_service_unavailable"
+
+
+class InternalError(ToolwireError):
+    """A mistake of ours; the log has it under the request id."""
+
+    code = "internal_error"
+
+
+class AgentLost(ToolwireError):
+    """The agent took the call and will not answer it any more."""
+
+    code = "agent_lost"
+
+
+class OutcomeUnknown(ToolwireError):
+    """The call was begun and nobody can say how it ended; it is not run again."""
+
+    code = "outcome_unknown"
+
+
+class InvalidAgentResponse(ToolwireError):
+    """The agent answered with something that is not a result."""
+
+    code = "invalid_agent_response"
+
+
+class ConsentRequired(ToolwireError):
+    """A definition has changed and its owner has not accepted it yet."""
+
+    code = "consent_required"
+
+
+class ServiceTimeout(ToolwireError):
+    """Nobody answered in time."""
+
+    code = "service_timeout"
+
+
+class Cancelled(ToolwireError):
+    """The caller does not want the result any more."""
+
+    code = "cancelled"
+
+
+class ChannelClosed(ToolwireError):
+    """The channel is closed; nothing can be published on it."""
+
+    code = "channel_closed"
+
+
+class WaitTimeout(ToolwireError):
+    """No matching message came in time; wait again."""
+
+    code = "wait_timeout"
+
+
+class StoreConflict(ToolwireError):
+    """A record was not in the expected version; nothing was written."""
+
+    code = "conflict"
+
+
+class StoreUnavailable(ServiceUnavailable):
+    """The store cannot be written or read: full, read-only, closed or broken."""

@@ -1,0 +1,64 @@
+"""The one interface on a call's way, and its composition; it does not know who implements it."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol, TypeAlias
+
+from toolwire.core.call import Call
+from toolwire.core.event import Event
+from toolwire.core.ports import Op
+from toolwire.core.result import Result
+from toolwire.core.tool import Tool
+
+Emit: TypeAlias = Callable[[Event], None]
+"""Appends an event to the call's record. It never blocks and never raises; after the end it does nothing."""
+
+Handler: TypeAlias = Callable[[Call, Emit], Awaitable[Result]]
+Middleware: TypeAlias = Callable[[Handler], Handler]
+
+
+def stack(handler: Handler, middleware: Iterable[Middleware]) -> Handler:
+    """Wrap `handler` so that the first middleware is the outermost."""
+    for wrap in reversed(tuple(middleware)):
+        handler = wrap(handler)
+    return handler
+
+
+class Provider(Protocol):
+    """Where calls go out: a source of tools and the handler that runs them."""
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools offered now, in their order."""
+        ...
+
+    async def call(self, call: Call, emit: Emit) -> Result:
+        """Run `call`. Being cancelled means: nobody wants the result any more, stop.
+
+        Raises:
+            ToolwireError: the call could not be run or was lost; the engine records its code.
+        """
+        ...
+
+
+class Delegate(Provider, Protocol):
+    """A provider that hands calls to somebody who may be absent, busy, or still at work after we were restarted."""
+
+    def ready(self, call: Call, tool: Tool) -> None:
+        """Refuse before the claim what cannot be delivered.
+
+        Raises:
+            AgentOffline: nobody is there to take the call.
+            AgentBusy: the one who is there takes no second call now.
+        """
+        ...
+
+    def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
+        """What belongs into the transaction that claims the call, such as the message that carries it."""
+        ...
+
+    async def resume(self, call: Call, emit: Emit) -> Result:
+        """Wait for the end of a call that was claimed before a restart, without starting it a second time.
+
+        Raises:
+            AgentLost: whoever had taken the call will not answer any more.
+        """
+        ...

@@ -1,0 +1,27 @@
+"""New identifiers and keys, and how keys are kept; it does not look anything up."""
+
+import hashlib
+import os
+import secrets
+import time
+from base64 import b32hexencode
+
+KEY_PREFIXES = ("bak_", "oag_", "agk_")
+SHOWN_PREFIX_LEN = 12
+"""How much of a key may be shown and stored in clear, to recognise it by (gateway.md 46)."""
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id such as `call_…`: 48 bits of Unix milliseconds and 80 random bits, so that ids sort by age."""
+    raw = int(time.time() * 1000).to_bytes(6, "big") + os.urandom(10)
+    return f"{prefix}_{b32hexencode(raw).decode().rstrip('=').lower()}"
+
+
+def new_key(prefix: str) -> str:
+    """A fresh secret key: the prefix and 64 hex digits (gateway.md 46)."""
+    return prefix + secrets.token_hex(32)
+
+
+def key_hash(key: str) -> str:
+    """What is stored of a key: SHA-256, hex. The keys are random, so no salt and no slow hash is needed."""
+    return hashlib.sha256(key.encode()).hexdigest()

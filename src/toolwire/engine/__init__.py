@@ -1,0 +1,1 @@
+"""Submit, follow, cancel: the life of a call between the surfaces and the providers."""

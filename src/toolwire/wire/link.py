@@ -1,0 +1,195 @@
+"""The agent link and the message service's rows, as bytes and values; it does not carry them anywhere.
+
+An agent process opens `WS /api/v1/agents/link` with its `agk_` key and sends `Hello`; the gateway answers `Welcome`
+and from then on `Deliver`s messages. Each WebSocket text message is a JSON array of frames (one frame alone may stand
+without the array), so that whatever is ready goes out in one write. Requests carry a `ref` of the sender's choice;
+their answer (`Published`, `Refused`, `Rows`) repeats it.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.errors import InvalidRequest
+from toolwire.core.jsontypes import JsonObject
+
+PROTOCOL = 1
+DeliveryMode = Literal["push", "queue", "busy_reject"]
+
+TERMINAL_TYPES = ("agent_reply", "agent_reply_error", "agent.refuse", "agent_busy")
+"""The message types that end the wait for an answer (gateway.md 1H)."""
+
+
+class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A tool that an agent registers (gateway.md §6, sync).
+
+    `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
+    skill out of `tools/list`.
+    """
+
+    name: str
+    description: str = ""
+    input_schema: JsonObject | None = None
+    output_schema: JsonObject | None = None
+    title: str | None = None
+    annotations: JsonObject | None = None
+    icons: list[JsonObject] | None = None
+    expose_as_tool: bool = True
+    idempotent: bool = False
+    timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
+
+
+class Registration(Struct, frozen=True, omit_defaults=True):
+    """What an agent says it is; declarative, so a skill that is missing is deactivated (gateway.md 4)."""
+
+    name: str
+    version: str = ""
+    description: str = ""
+    delivery_mode: DeliveryMode | None = None
+    skills: tuple[Skill, ...] = ()
+    resources: tuple[JsonObject, ...] = ()
+    prompts: tuple[JsonObject, ...] = ()
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """One row of a channel (gateway.md 1H). `offset` rises within the channel; `created_at` is RFC 3339, UTC."""
+
+    message_id: str
+    channel_id: str
+    offset: int
+    type: str
+    payload: JsonObject
+    publisher_id: str
+    created_at: str
+    in_reply_to: str | None = None
+    idempotency_key: str | None = None
+    metadata: JsonObject = {}
+
+
+class Hello(Struct, frozen=True, tag="hello", omit_defaults=True):
+    """First frame of an agent.
+
+    `journal` names the agent's `message → answer` memory: a message that this journal has taken may be sent to it
+    again, and to nobody else. `running` lists the ids of messages it is at work on right now.
+    """
+
+    protocol: int
+    journal: str
+    registration: Registration
+    running: tuple[str, ...] = ()
+
+
+class Welcome(Struct, frozen=True, tag="welcome", omit_defaults=True):
+    """The agent is attached. `skills` counts {created, updated, deactivated}."""
+
+    agent_id: str
+    skills: dict[str, int]
+
+
+class Deliver(Struct, frozen=True, tag="deliver", omit_defaults=True):
+    """A message for the agent: a `chat_message` to answer, or a `chat_cancel` that names one in its payload."""
+
+    delivery_id: str
+    message: Message
+    redelivered: bool = False
+
+
+class Publish(Struct, frozen=True, tag="publish", omit_defaults=True):
+    """Put a message on a channel. The same `message_id` again changes nothing and is answered like the first."""
+
+    ref: int
+    channel_id: str
+    type: str
+    payload: JsonObject
+    message_id: str | None = None
+    in_reply_to: str | None = None
+
+
+class Published(Struct, frozen=True, tag="published", omit_defaults=True):
+    """The message is on the channel, as durably as the channel is."""
+
+    ref: int
+    message_id: str
+    offset: int
+    idempotent: bool = False
+
+
+class Read(Struct, frozen=True, tag="read", omit_defaults=True):
+    """Ask for a channel's rows after the offset `since`; `limit` at most 500."""
+
+    ref: int
+    channel_id: str
+    since: int = 0
+    limit: int = 100
+
+
+class Rows(Struct, frozen=True, tag="rows"):
+    """The answer to `Read`."""
+
+    ref: int
+    messages: tuple[Message, ...]
+
+
+class Refused(Struct, frozen=True, tag="refused", omit_defaults=True):
+    """A frame was not accepted; `code` is one of `errors.ERRORS`. Without `ref` it speaks of the link itself."""
+
+    code: str
+    message: str
+    ref: int | None = None
+
+
+class Drain(Struct, frozen=True, tag="drain"):
+    """The agent finishes what it has and wants no more deliveries."""
+
+
+FromAgent: TypeAlias = Hello | Publish | Read | Drain
+FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused
+
+_encoder = msgspec.json.Encoder()
+_from_agent = msgspec.json.Decoder(FromAgent)
+_from_agent_many = msgspec.json.Decoder(tuple[FromAgent, ...])
+_from_gateway = msgspec.json.Decoder(FromGateway)
+_from_gateway_many = msgspec.json.Decoder(tuple[FromGateway, ...])
+
+
+def encode_frames(frames: "list[FromAgent] | list[FromGateway]") -> bytes:
+    """One WebSocket message of these frames."""
+    return _encoder.encode(frames)
+
+
+def decode_from_agent(data: bytes | str) -> tuple[FromAgent, ...]:
+    """The frames an agent sent.
+
+    Raises:
+        InvalidRequest: not JSON, or not frames of this protocol; the message says where.
+    """
+    return _decode(data, _from_agent, _from_agent_many)
+
+
+def decode_from_gateway(data: bytes | str) -> tuple[FromGateway, ...]:
+    """The frames a gateway sent.
+
+    Raises:
+        InvalidRequest: not JSON, or not frames of this protocol; the message says where.
+    """
+    return _decode(data, _from_gateway, _from_gateway_many)
+
+
+def _decode(data: bytes | str, one: "msgspec.json.Decoder[Any]", many: "msgspec.json.Decoder[Any]") -> Any:
+    try:
+        if data[:1] in (b"[", "["):
+            return many.decode(data)
+        return (one.decode(data),)
+    except msgspec.DecodeError as error:
+        raise InvalidRequest(f"not a frame of the agent link: {error}") from None
+
+
+def call_id_of(message_id: str) -> str:
+    """The call that a `chat_message` carries: both ids share what follows their prefix."""
+    return "call_" + message_id.removeprefix("msg_")
+
+
+def message_id_of(call_id: str) -> str:
+    """The id of the `chat_message` that carries a call, minted with it so that a crash cannot separate them."""
+    return "msg_" + call_id.removeprefix("call_")
