@@ -4,6 +4,23 @@ An agent process opens `WS /api/v1/agents/link` with its `agk_` key and sends `H
 and from then on `Deliver`s messages. Each WebSocket text message is a JSON array of frames (one frame alone may stand
 without the array), so that whatever is ready goes out in one write. Requests carry a `ref` of the sender's choice;
 their answer (`Published`, `Refused`, `Rows`) repeats it.
+
+What the payloads hold (gateway.md 1H), the same over the link and over the HTTP routes. To the agent:
+
+* `chat_message` `{"message", "tool"?: {"name", "arguments"}, "attachments"?: […], "metadata"?: {…}}`; in `metadata`,
+  `deadline` (Unix seconds) says when the caller stops waiting.
+* `chat_cancel` `{"target_message_id"}`.
+
+From the agent, each with `in_reply_to` and, for one message, exactly one that is terminal:
+
+* `agent_reply` `{"text", "content"?: [MCP blocks], "structured"?}`: the answer; without `content` it is one text block.
+  With `"is_error": true` it is a failure that a model may read, and `code` (one of `errors.ERRORS`) is there where the
+  agent's runtime speaks and not the tool: `outcome_unknown`, `tool_not_found`, `invalid_param`, `internal_error`, …
+* `agent.refuse` `{"text", "code"?}`: it will not do it; `code` is `cancelled` where it was told to stop.
+* `agent_busy` `{"text"}`: it takes no more now.
+* `agent_reply_delta`, not terminal: `{"text"}` is a piece of the answer and becomes a `Progress` with that text as
+  message, one above the last value; `{"text": "", "progress": {"progress", "total"?, "message"?}}` becomes that
+  `Progress`. A value that would not rise is raised by one, so that both kinds share one rising counter.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -16,6 +33,9 @@ from toolwire.core.jsontypes import JsonObject
 
 PROTOCOL = 1
 DeliveryMode = Literal["push", "queue", "busy_reject"]
+
+MAX_MESSAGE_BYTES = 40 * 1024 * 1024
+"""The largest WebSocket message either side takes: an answer of `reply_limit_bytes` and what is around it."""
 
 TERMINAL_TYPES = ("agent_reply", "agent_reply_error", "agent.refuse", "agent_busy")
 """The message types that end the wait for an answer (gateway.md 1H)."""
@@ -71,7 +91,8 @@ class Hello(Struct, frozen=True, tag="hello", omit_defaults=True):
     """First frame of an agent.
 
     `journal` names the agent's `message → answer` memory: a message that this journal has taken may be sent to it
-    again, and to nobody else. `running` lists the ids of messages it is at work on right now.
+    again, and to nobody else. `running` lists the ids of messages it holds right now: waiting, at work, or answered
+    with the answer not `Published` yet; these need not be sent again.
     """
 
     protocol: int
