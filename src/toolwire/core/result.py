@@ -7,14 +7,14 @@ from msgspec import UNSET, Struct, UnsetType, field
 from toolwire.core.jsontypes import JsonObject
 
 
-class Block(Struct, frozen=True, omit_defaults=True, rename="camel", tag_field="type"):
+class Block(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", tag_field="type"):
     """The base of all content blocks: `annotations` and `_meta` are passed through as they came.
 
     Spec: MCP 2025-11-25 and 2026-07-28, schema#contentblock.
     """
 
-    annotations: JsonObject | None = field(default=None, kw_only=True)
-    meta: JsonObject | None = field(default=None, name="_meta", kw_only=True)
+    annotations: JsonObject | None = None
+    meta: JsonObject | None = field(default=None, name="_meta")
 
 
 class Text(Block, frozen=True, tag="text", omit_defaults=True, rename="camel"):

@@ -1,0 +1,94 @@
+"""Idempotency: which key stands for which call; it does not run or answer calls.
+
+Scope and fingerprint follow gateway.md D1 and D2: a key belongs to (principal, agent); what it stands for is the tool,
+its arguments and its attachments, and nothing of the request around them.
+"""
+
+import hashlib
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.call import Call
+from toolwire.core.errors import IdempotencyKeyReused, InvalidParam
+
+MAX_KEY_LEN = 255
+
+
+class Claim(Struct, frozen=True):
+    """What a key stands for. `first_seen` and `expires_at` are Unix seconds, UTC."""
+
+    call_id: str
+    owner: str
+    fingerprint: str
+    first_seen: float
+    expires_at: float
+
+
+_decode = msgspec.msgpack.Decoder(Claim).decode
+_encode = msgspec.msgpack.Encoder().encode
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+def check_key(key: object) -> str:
+    """The key, if it may be one.
+
+    Raises:
+        InvalidParam: not a string, empty, longer than 255, or with control characters (gateway.md D8).
+    """
+    if not isinstance(key, str):
+        raise InvalidParam("idempotency_key must be a string", param="arguments.idempotency_key")
+    if not 1 <= len(key) <= MAX_KEY_LEN:
+        raise InvalidParam(
+            f"idempotency_key must have 1 to {MAX_KEY_LEN} characters, not {len(key)}",
+            param="arguments.idempotency_key",
+        )
+    if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in key):
+        raise InvalidParam("idempotency_key must not have control characters", param="arguments.idempotency_key")
+    return key
+
+
+def scope_of(call: Call) -> str:
+    """The name under which a key's claim is kept: a hash, so that keys never rest or are logged in clear (D9)."""
+    parts = (call.caller.principal, call.agent_id, call.idempotency_key or "")
+    return hashlib.sha256(_canonical(parts)).hexdigest()
+
+
+def fingerprint_of(call: Call) -> str:
+    """What the key stands for, independent of key order and of how a number is written (D2)."""
+    subject = (call.tool, _plain(call.arguments), [msgspec.to_builtins(a) for a in call.attachments])
+    return hashlib.sha256(_canonical(subject)).hexdigest()
+
+
+def encode_claim(claim: Claim) -> bytes:
+    """The row of a claim."""
+    return _encode(claim)
+
+
+def decode_claim(row: bytes) -> Claim:
+    """A claim from its row."""
+    return _decode(row)
+
+
+def check_same(claim: Claim, fingerprint: str) -> None:
+    """Hold a repeat against what the key stands for.
+
+    Raises:
+        IdempotencyKeyReused: it stands for something else; nothing is dispatched (D3).
+    """
+    if claim.fingerprint != fingerprint:
+        raise IdempotencyKeyReused(
+            "this idempotency_key was used with another tool or other arguments; take a new key for a new call",
+            param="arguments.idempotency_key",
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - decoded JSON
+    if isinstance(value, list):
+        return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType] - decoded JSON
+    return value

@@ -1,0 +1,100 @@
+"""The engine's only timers: one task that wakes for whatever is due; it does not know what a deadline means."""
+
+import heapq
+import itertools
+from collections.abc import Callable
+from typing import Protocol
+
+import anyio
+
+TICK_S = 0.05
+"""How long something may take before it costs a timer. Most calls are over by then."""
+
+
+class Watched(Protocol):
+    """Something that may be over before anybody need look at it."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended by itself."""
+        ...
+
+    def still_going(self) -> None:
+        """Called once, when it has not ended within a tick: now it may set timers and start watchers."""
+        ...
+
+
+class Timer:
+    """A callback at a moment of the loop's monotonic clock; `cancel()` makes it do nothing."""
+
+    __slots__ = ("callback", "when")
+
+    def __init__(self, when: float, callback: Callable[[], None]) -> None:
+        self.when = when
+        self.callback: Callable[[], None] | None = callback
+
+    def cancel(self) -> None:
+        """Forget the callback."""
+        self.callback = None
+
+
+class Timekeeper:
+    """Calls back at given moments, and looks once at what has not ended soon.
+
+    A call that is over within a tick costs one append to a list here: no timer, no scope with a deadline.
+    """
+
+    def __init__(self) -> None:
+        self._fresh: list[Watched] = []
+        self._heap: list[tuple[float, int, Timer]] = []
+        self._count = itertools.count()
+        self._wake: anyio.Event | None = None
+
+    def soon(self, item: Watched) -> None:
+        """Have `item.still_going()` called unless it is over by the next tick."""
+        self._fresh.append(item)
+        if self._wake is not None:
+            self._wake.set()
+
+    def at(self, when: float, callback: Callable[[], None]) -> Timer:
+        """Call `callback` at `when` (monotonic seconds of the event loop); it must not block or raise."""
+        timer = Timer(when, callback)
+        heapq.heappush(self._heap, (when, next(self._count), timer))
+        if self._wake is not None:
+            self._wake.set()
+        return timer
+
+    def after(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        """Call `callback` in `seconds`."""
+        return self.at(anyio.current_time() + seconds, callback)
+
+    async def keep(self) -> None:
+        """Keep time until cancelled."""
+        while True:
+            await self._pause()
+            fresh, self._fresh = self._fresh, []
+            for item in fresh:
+                if not item.over:
+                    item.still_going()
+            self._fire(anyio.current_time())
+
+    async def _pause(self) -> None:
+        if self._fresh:
+            await anyio.sleep(TICK_S)
+            return
+        while self._heap and self._heap[0][2].callback is None:
+            heapq.heappop(self._heap)
+        self._wake = anyio.Event()
+        deadline = self._heap[0][0] if self._heap else float("inf")
+        with anyio.CancelScope(deadline=deadline):
+            await self._wake.wait()
+        self._wake = None
+        if self._fresh:
+            await anyio.sleep(TICK_S)
+
+    def _fire(self, now: float) -> None:
+        while self._heap and self._heap[0][0] <= now:
+            timer = heapq.heappop(self._heap)[2]
+            callback, timer.callback = timer.callback, None
+            if callback is not None:
+                callback()

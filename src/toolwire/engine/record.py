@@ -1,0 +1,132 @@
+"""The record of one call: its numbered events and its end; it does not store itself."""
+
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+from msgspec import Struct
+
+from toolwire.core.call import Call
+from toolwire.core.event import Event, Finished, Progress, Stamped
+from toolwire.core.ports import Clock
+from toolwire.core.result import Result
+from toolwire.engine.deadline import Timer
+
+KEPT_EVENTS = 256
+"""Events before the end that a record keeps for late readers; older ones are dropped, the end never is."""
+
+Listener = Callable[[Stamped], None]
+"""Told of every event as it happens; must not block or raise."""
+
+
+class CallRecord(Struct, frozen=True, omit_defaults=True):
+    """A record as it is stored. `status` is one of gateway.md 54; times are Unix seconds, UTC.
+
+    `result` is `None` while the call runs, and when the result lies in the blob named by `result_blob`.
+    """
+
+    call: Call
+    status: str
+    created_at: float
+    completed_at: float | None = None
+    result: Result | None = None
+    result_blob: str | None = None
+    taken_by: str | None = None
+
+
+def status_of(result: Result) -> str:
+    """The status that a result leaves a call in (gateway.md 54 and §6)."""
+    if result.error is None:
+        return "completed"
+    return {"service_timeout": "timeout", "cancelled": "canceled"}.get(result.error.code, "failed")
+
+
+class Record:
+    """A call that is running here, or one read back from the store after its end.
+
+    `replayed` and `joined` are questions about a submission, not about the record: see `engine.Submission`.
+    """
+
+    __slots__ = ("_done", "_last_progress", "call", "clock", "completed_at", "created_at", "events", "listeners",
+                 "result", "scope", "seq", "timer", "verdict")  # fmt: skip
+
+    def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
+        self.call = call
+        self.clock = clock
+        self.created_at = clock.now() if created_at is None else created_at
+        self.completed_at: float | None = None
+        self.result: Result | None = None
+        self.events: deque[Stamped] | None = None
+        self.listeners: list[Listener] | None = None
+        self.scope: anyio.CancelScope | None = None
+        self.verdict: Result | None = None
+        self.timer: Timer | None = None
+        self.seq = 0
+        self._last_progress = float("-inf")
+        self._done: anyio.Event | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the call has ended."""
+        return self.result is not None
+
+    def emit(self, event: Event) -> None:
+        """Append an event and tell the listeners. Progress that would not rise is raised by one."""
+        if self.result is not None:
+            return
+        if isinstance(event, Progress):
+            if event.progress <= self._last_progress:
+                event = Progress(self._last_progress + 1, event.total, event.message)
+            self._last_progress = event.progress
+        self._append(event)
+
+    def finish(self, result: Result) -> None:
+        """End the call, once; a second end changes nothing."""
+        if self.result is not None:
+            return
+        self.result = result
+        self.completed_at = self.clock.now()
+        if self.listeners is not None:
+            self._append(Finished(result))
+            self.listeners = None
+        if self.timer is not None:
+            self.timer.cancel()
+        if self._done is not None:
+            self._done.set()
+
+    def stop(self, verdict: Result) -> None:
+        """Make a running call end with `verdict`: its handler is cancelled. After the end it does nothing."""
+        if self.result is None and self.verdict is None:
+            self.verdict = verdict
+            if self.scope is not None:
+                self.scope.cancel()
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` of every event from now on, until the end."""
+        if self.listeners is None:
+            self.listeners = []
+        self.listeners.append(listener)
+
+    async def wait(self) -> Result:
+        """The end, when it comes."""
+        if self.result is None:
+            if self._done is None:
+                self._done = anyio.Event()
+            await self._done.wait()
+        assert self.result is not None
+        return self.result
+
+    def stored(self) -> CallRecord:
+        """The record as it goes into the store."""
+        status = "running" if self.result is None else status_of(self.result)
+        return CallRecord(self.call, status, self.created_at, self.completed_at, self.result)
+
+    def _append(self, event: Event) -> None:
+        self.seq += 1
+        stamped = Stamped(self.call.id, self.seq, self.clock.now(), event)
+        if self.events is None:
+            self.events = deque(maxlen=KEPT_EVENTS)
+        self.events.append(stamped)
+        if self.listeners is not None:
+            for listener in self.listeners:
+                listener(stamped)

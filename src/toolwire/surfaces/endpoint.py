@@ -1,0 +1,93 @@
+"""What a surface needs to know of the place it serves: the door that lets callers in and what lies behind it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from toolwire.core.call import Attachment, Caller
+from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, ErrorRow
+from toolwire.core.jsontypes import JsonObject
+from toolwire.engine.catalog import Catalog
+
+Plane = Literal["gateway", "mcp"]
+"""Which error table an endpoint answers by: the gateway's contract, or MCP's two planes as MCP orders them."""
+
+Headers = Mapping[bytes, bytes]
+"""Request headers by lower-case name; of a name that stands several times the values are joined by ', '."""
+
+
+class Extras(Struct, frozen=True):
+    """What the gateway takes out of a call's arguments before they are checked (gateway.md D11)."""
+
+    arguments: JsonObject
+    idempotency_key: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+TakeExtras = Callable[[JsonObject], Extras]
+"""Splits arguments as sent into the tool's own and the gateway's.
+
+Raises:
+    InvalidParam: one of the gateway's arguments is malformed; `param` names it.
+"""
+
+
+class Endpoint(Struct):
+    """One MCP endpoint: an agent's tools on the gateway, or a server's own.
+
+    `call_timeout_s` is the time-out of a call unless its tool says otherwise. `take_extras` is `None` where arguments
+    are the tool's alone. `owns_context` says whether a caller may go on in a conversation it names.
+    """
+
+    agent_id: str
+    name: str
+    version: str
+    catalog: Catalog
+    plane: Plane = "mcp"
+    title: str | None = None
+    instructions: str | None = None
+    call_timeout_s: float = 60.0
+    take_extras: TakeExtras | None = None
+    owns_context: Callable[[Caller, str], Awaitable[bool]] | None = None
+
+    def row(self, code: str) -> ErrorRow:
+        """What this endpoint makes of an error code."""
+        if self.plane == "gateway" and code in GATEWAY_OVERRIDES:
+            return GATEWAY_OVERRIDES[code]
+        return ERRORS[code]
+
+
+class Admission(Struct, frozen=True):
+    """A caller who has been let in, and where."""
+
+    caller: Caller
+    endpoint: Endpoint
+
+
+class Door(Protocol):
+    """Decides who may come in where."""
+
+    def serves(self, path: str) -> bool:
+        """Whether `path` is an MCP endpoint of ours (whoever asks)."""
+        ...
+
+    async def admit(self, path: str, headers: Headers, credentials: Sequence[bytes]) -> Admission:
+        """Let a caller in.
+
+        Args:
+            path: the URL path, percent-decoded.
+            headers: the request's headers.
+            credentials: values of every header that can carry one, as sent, in order.
+
+        Raises:
+            Unauthorized: no credential, a wrong one, or two that differ (401, with `WWW-Authenticate`).
+            AgentNotFound: nothing is published here for this caller.
+            Forbidden: the caller may see the agent and not call it.
+            RateLimited: too many requests.
+        """
+        ...
+
+    def challenge(self) -> str:
+        """The value of `WWW-Authenticate` on a 401."""
+        ...
