@@ -21,20 +21,18 @@ ARGS ?=
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# One stamp a layer: `run` needs the package alone, `test` and `check` the tools too, `bench` the peers.
+# Two stamps: `run` needs the package alone, the other targets also the tools that check and test it. Setting up writes
+# nothing to stdout, which belongs to `make run ARGS=--json`.
 $(VENV)/.run: pyproject.toml requirements/base.txt requirements/build.txt scripts/make_venv.sh
+	@echo "setting up $(VENV) ..." >&2
 	@PYTHON="$(PYTHON)" sh scripts/make_venv.sh $(VENV)
-	$(PIP) install -r requirements/base.txt -r requirements/build.txt
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(PIP) install -r requirements/base.txt -r requirements/build.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.ok: $(VENV)/.run requirements/dev.txt
-	$(PIP) install -r requirements/dev.txt
-	@touch $@
-
-.venv-bench-%/.ok: requirements/bench-%.txt scripts/make_venv.sh
-	@PYTHON="$(PYTHON)" sh scripts/make_venv.sh $(@D)
-	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install -r $<
+	@echo "setting up the tools in $(VENV) ..." >&2
+	@$(PIP) install -r requirements/dev.txt
 	@touch $@
 
 run: $(VENV)/.run
@@ -68,7 +66,8 @@ format: $(VENV)/.ok
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.ok .venv-bench-mcp/.ok .venv-bench-fastmcp/.ok
+# The peers get environments of their own, in .bench, from requirements/bench-*.txt.
+bench: $(VENV)/.ok
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # uv compiles the pins for every platform at once; no index line, address or hash may enter them.
@@ -82,4 +81,4 @@ pins: $(VENV)/.run
 	done
 
 clean:
-	rm -rf $(VENV) .venv-bench-* .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov dist build
+	rm -rf $(VENV) .bench .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov dist build
