@@ -1,4 +1,4 @@
-"""What every test shares: which event loop runs it.
+"""What every test shares: which event loop runs it, and that no property test is timed.
 
 It holds no fixtures of one area: those stand in the conftest.py beside the tests that use them.
 
@@ -23,7 +23,12 @@ A mark on a function wins over the mark of its module.
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from trio.testing import MockClock
+
+# An example's time says how busy the machine is, no more. What else the profile in force says (CI has its own) stays.
+settings.register_profile("toolwire", settings(), deadline=None)
+settings.load_profile("toolwire")
 
 _BOTH = ("asyncio", "trio")
 _VIRTUAL = ("virtual",)
