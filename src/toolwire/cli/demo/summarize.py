@@ -21,15 +21,19 @@ MAX_SENTENCE_CHARS: Final = 1_000
 _OPENING_BONUS: Final = 1.25
 """Writers tell in the first sentence what a text is about."""
 
+_ONCE: Final = 0.25
+"""What a word counts that only one sentence holds: it is hardly what the text is about."""
+
 _SHORTNESS_MALUS: Final = 4
-"""Added to a sentence's number of terms when its mean is taken, or else "Tides." would beat every real sentence."""
+"""Added to a sentence's number of words when its mean is taken, or else "Tides." would beat every real sentence."""
 
 
 def choose(text: str, max_sentences: int = DEFAULT_SENTENCES) -> list[str]:
     """The summary of `text` as its sentences.
 
-    A term weighs as much as the share of sentences that hold it; a sentence scores the mean weight of its terms. Once
-    a sentence is chosen, the weights of its terms are squared, so that the next choice adds something new.
+    A word weighs as much as the share of sentences that hold it, and a sentence is worth the mean weight of its words.
+    The best are taken one after the other, each marked down by its overlap (common words over all words) with those
+    taken before, so that every choice adds something new.
 
     Args:
         text: Prose in any language; English and Chinese punctuation end sentences. At most `MAX_TEXT_CHARS`.
@@ -67,21 +71,25 @@ async def summarize(text: str, max_sentences: int = DEFAULT_SENTENCES) -> AsyncG
 
 def _best(parts: list[str], wanted: int) -> list[int]:
     """The places of the `wanted` best sentences, in the order of choice."""
-    topics = [set(terms(part)) - STOP_WORDS for part in parts]
-    shares = Counter(term for topic in topics for term in topic)
-    weights = {term: count / len(parts) for term, count in shares.items()}
-
-    def score(place: int) -> float:
-        topic = topics[place]
-        mean = sum(weights[term] for term in topic) / (len(topic) + _SHORTNESS_MALUS)
-        return mean * _OPENING_BONUS if place == 0 else mean
-
+    words = [set(terms(part)) - STOP_WORDS for part in parts]
+    worth = _worth(words)
+    overlap = [0.0] * len(parts)
     open_places = dict.fromkeys(range(len(parts)))
     chosen: list[int] = []
     while len(chosen) < wanted:
-        place = max(open_places, key=score)
-        del open_places[place]
-        chosen.append(place)
-        for term in topics[place]:
-            weights[term] **= 2
+        best = max(open_places, key=lambda place: worth[place] * (1 - overlap[place]))
+        del open_places[best]
+        chosen.append(best)
+        for place in open_places:
+            if both := len(words[place] & words[best]):
+                overlap[place] = max(overlap[place], both / len(words[place] | words[best]))
     return chosen
+
+
+def _worth(words: list[set[str]]) -> list[float]:
+    """How much each sentence says of what the whole text speaks of, before any is chosen."""
+    holders = Counter(word for sentence in words for word in sentence)
+    weights = {word: (count if count > 1 else _ONCE) / len(words) for word, count in holders.items()}
+    worth = [sum(map(weights.__getitem__, sentence)) / (len(sentence) + _SHORTNESS_MALUS) for sentence in words]
+    worth[0] *= _OPENING_BONUS
+    return worth
