@@ -1,0 +1,102 @@
+"""Says who stands behind a request's keys; it does not decide what that opens (see `door` and the routes).
+
+Every header that can carry a key is looked at. One key sent twice is one key; two that differ are refused, because
+nobody could tell which of them the request is meant to run under (gateway.md 45, D22).
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from toolwire.core.call import Caller
+from toolwire.core.errors import Forbidden, Unauthorized
+from toolwire.gateway.keys import FIRST_OWNER, KeyKind, KeyRecord, Keys
+
+BEARER = b"bearer "
+
+
+class Identity(Struct, frozen=True):
+    """Who is asking.
+
+    `principal` is the owner's id for `oag`, the key's id for `bak` (gateway.md D1) and the agent's id for `agk`.
+    `agent_id` is the one agent that a `bak` or `agk` is bound to.
+    """
+
+    kind: KeyKind
+    principal: str
+    owner: str
+    key_id: str
+    agent_id: str | None = None
+
+    @property
+    def first_owner(self) -> bool:
+        """Whether this is the owner who may make other owners."""
+        return self.kind == "oag" and self.owner == FIRST_OWNER
+
+    def caller(self, surface: str) -> Caller:
+        """This identity as the caller of a call that comes in by `surface`."""
+        return Caller(self.principal, self.owner, surface)
+
+
+class Auth:
+    """Finds the identity of a request by its keys; all in memory."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    def identify(self, credentials: Sequence[bytes]) -> Identity:
+        """Who is asking.
+
+        Args:
+            credentials: the values of the headers that can carry a key, as `surfaces.limits.credentials_in` gives them.
+
+        Raises:
+            Unauthorized: no key, an unknown or revoked one, or two that differ.
+        """
+        record = self._keys.find(secret_in(credentials))
+        if record is None:
+            raise Unauthorized("the key is unknown or revoked; make one with `toolwire key create`")
+        return _identity_of(record)
+
+    def identify_as(self, credentials: Sequence[bytes], *kinds: KeyKind) -> Identity:
+        """Who is asking, if by one of these kinds of key.
+
+        Raises:
+            Unauthorized: as `identify`.
+            Forbidden: the key is good, and of another kind.
+        """
+        identity = self.identify(credentials)
+        if identity.kind not in kinds:
+            wanted = " or ".join(f"{kind}_" for kind in kinds)
+            raise Forbidden(f"a key of kind {identity.kind}_ does not open this; use {wanted}")
+        return identity
+
+
+def secret_in(credentials: Sequence[bytes]) -> bytes:
+    """The one key among the header values, without `Bearer`.
+
+    Raises:
+        Unauthorized: there is none, or there are two that differ.
+    """
+    found: bytes | None = None
+    for value in credentials:
+        secret = value.strip()
+        if secret[:7].lower() == BEARER:
+            secret = secret[7:].strip()
+        if not secret:
+            continue
+        if found is not None and secret != found:
+            raise Unauthorized("two different keys were sent; send one of them")
+        found = secret
+    if not found:
+        raise Unauthorized("no key was sent; send X-Agent-API-Key: bak_… or Authorization: Bearer …")
+    return found
+
+
+def _identity_of(record: KeyRecord) -> Identity:
+    principal = record.key_id
+    if record.kind == "oag":
+        principal = record.owner
+    elif record.kind == "agk" and record.agent_id is not None:
+        principal = record.agent_id
+    return Identity(record.kind, principal, record.owner, record.key_id, record.agent_id)
