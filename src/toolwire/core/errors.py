@@ -1,7 +1,8 @@
 """Everything that can go wrong, as one flat tree with stable codes; it does not build replies.
 
     ToolwireError
-    ├── ParseError, InvalidRequest, MethodNotFound, ToolNotFound, InvalidParam, IdempotencyKeyReused
+    ├── ParseError, InvalidRequest, MethodNotFound, ToolNotFound, InvalidParam (with InvalidArguments),
+    │   IdempotencyKeyReused
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
@@ -140,6 +141,10 @@ class InvalidParam(ToolwireError):
     """A parameter is missing or wrong; `param` in `data` names it."""
 
     code = "invalid_param"
+
+
+class InvalidArguments(InvalidParam):
+    """The arguments of a known tool do not fit its inputSchema; MCP's own plane shows that to the model."""
 
 
 class IdempotencyKeyReused(ToolwireError):

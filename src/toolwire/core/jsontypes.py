@@ -1,4 +1,4 @@
-"""The two aliases for JSON at the edges; it does not parse anything."""
+"""The two aliases for JSON at the edges; and the test for an object; it does not parse anything."""
 
 from typing import Any, TypeAlias
 
@@ -7,3 +7,8 @@ JsonObject: TypeAlias = dict[str, Any]
 
 Json: TypeAlias = "dict[str, Any] | list[Any] | str | int | float | bool | None"
 """Any decoded JSON value."""
+
+
+def as_object(value: Any) -> JsonObject | None:
+    """`value` if it is a JSON object, else `None`: the one place where a decoded dict gets its type."""
+    return value if type(value) is dict else None  # pyright: ignore[reportUnknownVariableType] - decoded JSON has string keys

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from toolwire.core.errors import InvalidParam, ToolNotFound
+from toolwire.core.errors import InvalidArguments, InvalidParam, ToolNotFound
 from toolwire.core.handler import Delegate, Handler, Provider
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.schema import Validator
@@ -37,14 +37,14 @@ class Entry:
         """Check arguments before anybody sees them.
 
         Raises:
-            InvalidParam: with `param` (the first wrong path) and `violations` in its data.
+            InvalidArguments: with `param` (the first wrong path) and `violations` in its data.
         """
         found = self.validator.check(arguments)
         if not found:
             return
         shown = found[:MAX_SHOWN_VIOLATIONS]
         words = "; ".join(f"{v.path or '(arguments)'}: {v.message}" for v in shown)
-        raise InvalidParam(
+        raise InvalidArguments(
             f"arguments of {self.tool.name!r} do not fit its inputSchema: {words}",
             param="arguments" + shown[0].path,
             violations=[{"path": v.path, "message": v.message} for v in shown],
@@ -83,6 +83,10 @@ class Catalog:
         if changed:
             self.version += 1
         return changed
+
+    def get(self, name: str) -> Entry | None:
+        """The entry of a tool, or `None`."""
+        return self._entries.get(name)
 
     def find(self, name: str) -> Entry:
         """The entry of a tool.

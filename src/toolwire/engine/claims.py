@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from toolwire.core.call import Call
 from toolwire.core.errors import IdempotencyKeyReused, InvalidParam
+from toolwire.core.jsontypes import as_object
 
 MAX_KEY_LEN = 255
 
@@ -87,8 +88,9 @@ def check_same(claim: Claim, fingerprint: str) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - decoded JSON
+    members = as_object(value)
+    if members is not None:
+        return {k: _plain(v) for k, v in members.items()}
     if isinstance(value, list):
         return [_plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType] - decoded JSON
     return value

@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 import anyio
 
 from toolwire.core.errors import CallNotFound
 from toolwire.core.event import Finished, Stamped
 from toolwire.engine.engine import Engine
+from toolwire.engine.record import Record
 
 BUFFERED_EVENTS = 256
 """How far a slow reader may lag behind; beyond that it misses events (never the end), the call never waits for it."""
@@ -22,13 +24,19 @@ async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> As
     Cancellation: leaves the call alone. Close the generator (`aclosing`) when you stop early.
     """
     record = engine.find(call_id)
-    if record is None or record.call.caller.owner != owner:
-        stored = await engine.load(owner, call_id)
-        if stored is None:
-            raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
-        if stored.result is not None:
-            yield Stamped(call_id, after + 1, stored.completed_at or stored.created_at, Finished(stored.result))
+    if record is not None and record.call.caller.owner == owner:
+        async with aclosing(_live(record, after)) as stamps:
+            async for stamped in stamps:
+                yield stamped
         return
+    stored = await engine.load(owner, call_id)
+    if stored is None:
+        raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
+    if stored.result is not None:
+        yield Stamped(call_id, after + 1, stored.completed_at or stored.created_at, Finished(stored.result))
+
+
+async def _live(record: Record, after: int) -> AsyncGenerator[Stamped]:
     send, receive = anyio.create_memory_object_stream[Stamped](BUFFERED_EVENTS)
 
     def listen(stamped: Stamped) -> None:
@@ -50,4 +58,4 @@ async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> As
                 if isinstance(stamped.event, Finished):
                     return
     if record.result is not None:
-        yield Stamped(call_id, seen + 1, record.completed_at or record.created_at, Finished(record.result))
+        yield Stamped(record.call.id, seen + 1, record.completed_at or record.created_at, Finished(record.result))

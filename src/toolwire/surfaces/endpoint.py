@@ -9,6 +9,8 @@ from toolwire.core.call import Attachment, Caller
 from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, ErrorRow
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.catalog import Catalog
+from toolwire.wire.mcp.handshake import ServerInfo
+from toolwire.wire.mcp.replies import Stamp
 
 Plane = Literal["gateway", "mcp"]
 """Which error table an endpoint answers by: the gateway's contract, or MCP's two planes as MCP orders them."""
@@ -36,7 +38,8 @@ Raises:
 class Endpoint(Struct):
     """One MCP endpoint: an agent's tools on the gateway, or a server's own.
 
-    `call_timeout_s` is the time-out of a call unless its tool says otherwise. `take_extras` is `None` where arguments
+    `call_timeout_s` is the time-out of a call unless its tool says otherwise, `max_timeout_s` the longest a caller may
+    ask for. `take_extras` is `None` where arguments
     are the tool's alone. `owns_context` says whether a caller may go on in a conversation it names.
     """
 
@@ -48,8 +51,23 @@ class Endpoint(Struct):
     title: str | None = None
     instructions: str | None = None
     call_timeout_s: float = 60.0
+    max_timeout_s: float = 600.0
     take_extras: TakeExtras | None = None
     owns_context: Callable[[Caller, str], Awaitable[bool]] | None = None
+
+    stamp_cache: Stamp | None = None
+
+    @property
+    def info(self) -> ServerInfo:
+        """What the endpoint says of itself."""
+        return ServerInfo(self.name, self.version, self.title, self.instructions)
+
+    @property
+    def stamp(self) -> Stamp:
+        """What it adds to every result of 2026-07-28."""
+        if self.stamp_cache is None:
+            self.stamp_cache = Stamp(self.info)
+        return self.stamp_cache
 
     def row(self, code: str) -> ErrorRow:
         """What this endpoint makes of an error code."""

@@ -1,0 +1,295 @@
+"""MCP over Streamable HTTP as a bare ASGI callable; it knows the wires and no tool, key or agent.
+
+The order of the checks is fixed (gateway.md D22 and §6): host and origin, method, media types, credentials, size, JSON,
+then the method. Every non-2xx answer has a JSON-RPC error body, because clients read that and not the status (D16).
+Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/transports; contract mcp.md 1.
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from toolwire.core.errors import (
+    InvalidRequest,
+    MethodNotAllowed,
+    ToolwireError,
+)
+from toolwire.core.event import Progress, Stamped
+from toolwire.core.ids import new_id
+from toolwire.engine.engine import Engine
+from toolwire.surfaces.accept import Accepted, accepted_types
+from toolwire.surfaces.endpoint import Admission, Door
+from toolwire.surfaces.exchange import Exchange, Receive, Send
+from toolwire.surfaces.limits import Disconnected, Guard, check_json, credentials_in, map_headers, read_body
+from toolwire.surfaces.mcp_methods import Asked, answer, error_reply
+from toolwire.surfaces.sessions import Sessions
+from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
+from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, read_meta
+from toolwire.wire.mcp.replies import progress_body
+from toolwire.wire.mcp.requests import read_cancelled
+from toolwire.wire.mcp.versions import ASSUMED, is_legacy
+
+logger = logging.getLogger("toolwire.surfaces")
+
+REPLAYED_HEADER = (b"idempotency-replayed", b"true")
+
+
+class HttpSettings(Struct, frozen=True):
+    """Sizes in bytes, times in seconds."""
+
+    request_limit_bytes: int = 1024 * 1024
+    sse_keepalive_s: float = 15.0
+
+
+class _Hop(Struct):
+    """What is known of one HTTP request while it is handled."""
+
+    scope: Any
+    receive: Receive
+    send: Send
+    headers: dict[bytes, bytes]
+    admission: Admission | None = None
+
+
+class McpHttp:
+    """Serves every MCP endpoint behind a door. Use `running()` around serving."""
+
+    def __init__(self, engine: Engine, door: Door, sessions: Sessions, guard: Guard, settings: HttpSettings) -> None:
+        self._engine = engine
+        self._door = door
+        self._sessions = sessions
+        self._guard = guard
+        self._settings = settings
+        self._tasks: TaskGroup | None = None
+        self._by_request: dict[tuple[str, bytes], list[Asked]] = {}
+        self._cancelled: set[int] = set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Own the tasks of streams and watchers until the block ends."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """One HTTP request to an MCP endpoint."""
+        assert self._tasks is not None, "use running() around serving"
+        hop = _Hop(scope, receive, send, map_headers(scope["headers"]))
+        try:
+            self._guard.check(hop.headers)
+            method = scope["method"]
+            if method == "POST":
+                await self._post(hop)
+            elif method == "DELETE":
+                await self._delete(hop)
+            elif method == "OPTIONS":
+                await self._plain(hop, 204, None, ((b"allow", b"POST, DELETE"),))
+            else:
+                raise MethodNotAllowed(f"{method} is not used here; POST JSON-RPC messages", allow="POST, DELETE")
+        except ToolwireError as error:
+            await self._refuse(hop, error)
+        except Disconnected:
+            return
+        except Exception:
+            request_id = new_id("req")
+            logger.exception("request %s failed inside the server", request_id)
+            await self._refuse(hop, ToolwireError(f"a mistake of ours; the log has it under {request_id}"))
+
+    async def _post(self, hop: _Hop) -> None:
+        check_json(hop.headers)
+        accepted = accepted_types(hop.headers)
+        admission = await self._admit(hop)
+        body = await read_body(hop.receive, hop.headers, self._settings.request_limit_bytes)
+        version = hop.headers.get(b"mcp-protocol-version")
+        legacy = is_legacy(version)
+        message = decode(body)
+        if isinstance(message, Posted):
+            if not legacy:
+                raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
+            await self._plain(hop, 202, None)
+            return
+        asked = Asked(message, admission.caller, admission.endpoint, (version or ASSUMED.encode()).decode("latin-1"))
+        key = hop.headers.get(b"idempotency-key")
+        asked.key_header = None if key is None else key.decode("latin-1")
+        asked.modern = not legacy
+        try:
+            await self._check_wire(hop, asked, version)
+        except ToolwireError as error:
+            reply = error_reply(asked, error)
+            await self._plain(hop, reply.status, reply.body)
+            return
+        if message.is_request:
+            await self._request(hop, asked, accepted)
+        else:
+            self._notification(asked)
+            await self._plain(hop, 202, None)
+
+    async def _check_wire(self, hop: _Hop, asked: Asked, version: bytes | None) -> None:
+        message = asked.message
+        if asked.modern:
+            if message.is_request:
+                check_headers(message, read_meta(message), hop.headers)
+            return
+        check_no_modern_meta(message, version)
+        token = hop.headers.get(b"mcp-session-id")
+        if token is not None and message.method != "initialize":
+            asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, asked.endpoint.agent_id)
+
+    async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
+        assert self._tasks is not None
+        headers: list[tuple[bytes, bytes]] = []
+        exchange = Exchange(hop.send, self._tasks, headers, streams=accepted.sse)
+        if not accepted.json:
+            exchange.open_stream()
+        if asked.message.method == "tools/call":
+            await self._call(hop, asked, exchange)
+            return
+        reply = await answer(self._engine, asked)
+        if asked.message.method == "initialize" and reply.status == 200 and b'"result"' in reply.body[:60]:
+            session = self._sessions.mint(asked.caller, asked.endpoint.agent_id)
+            await exchange.finish(reply.status, reply.body, ((b"mcp-session-id", session.id.encode()),))
+            return
+        await exchange.finish(reply.status, reply.body)
+
+    async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
+        """A tools/call: the only request that may take long, say how far it is, and be cancelled."""
+        running = _Running(self, hop, asked, exchange)
+        if exchange.streams:
+            asked.listener = running.hear
+        known = self._remember(asked)
+        self._engine.timekeeper.soon(running)
+        try:
+            reply = await answer(self._engine, asked)
+        finally:
+            running.end()
+            self._forget(asked, known)
+        if id(asked) in self._cancelled:
+            self._cancelled.discard(id(asked))
+            await exchange.finish(202, None)
+            return
+        extra = (REPLAYED_HEADER,) if reply.replayed else ()
+        await exchange.finish(reply.status, reply.body, extra)
+
+    def _remember(self, asked: Asked) -> tuple[str, bytes] | None:
+        """Requests of a session can be named by `notifications/cancelled`; others have nobody who could name them."""
+        if asked.session is None:
+            return None
+        key = (asked.session.id, asked.message.id)
+        self._by_request.setdefault(key, []).append(asked)
+        return key
+
+    def _forget(self, asked: Asked, key: tuple[str, bytes] | None) -> None:
+        if key is None:
+            return
+        left = [other for other in self._by_request[key] if other is not asked]
+        if left:
+            self._by_request[key] = left
+        else:
+            del self._by_request[key]
+
+    def _notification(self, asked: Asked) -> None:
+        if asked.message.method != "notifications/cancelled" or asked.session is None:
+            return
+        id_ = read_cancelled(asked.message)
+        named = self._by_request.get((asked.session.id, id_), ()) if id_ is not None else ()
+        if len(named) != 1:
+            return  # two requests under one id: cancelling the wrong one would be worse than cancelling none
+        call_id = named[0].call_id
+        if call_id is not None and not named[0].outlives_request and self._engine.cancel(call_id, "the client said so"):
+            self._cancelled.add(id(named[0]))
+
+    async def _delete(self, hop: _Hop) -> None:
+        admission = await self._admit(hop)
+        token = hop.headers.get(b"mcp-session-id")
+        if not is_legacy(hop.headers.get(b"mcp-protocol-version")) or token is None:
+            raise MethodNotAllowed("DELETE ends a session; name it in Mcp-Session-Id", allow="POST")
+        agent_id = admission.endpoint.agent_id
+        session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
+        await self._sessions.end(session, admission.caller, agent_id)
+        await self._plain(hop, 200, None)
+
+    async def _admit(self, hop: _Hop) -> Admission:
+        found = credentials_in(hop.scope["headers"])
+        hop.admission = await self._door.admit(hop.scope["path"], hop.headers, found)
+        return hop.admission
+
+    async def _refuse(self, hop: _Hop, error: ToolwireError) -> None:
+        """An error before there is a message to answer to."""
+        legacy = is_legacy(hop.headers.get(b"mcp-protocol-version"))
+        row = hop.admission.endpoint.row(error.code) if hop.admission else error.row
+        raw_id = error.data.get("raw_id")
+        id_ = NO_ID if raw_id is None else str(raw_id).encode()
+        body = error_body(id_, row, error.code, error.message, {**error.data, "request_id": new_id("req")})
+        extra: list[tuple[bytes, bytes]] = []
+        if error.code == "unauthorized":
+            extra.append((b"www-authenticate", self._door.challenge().encode()))
+        if error.code == "method_not_allowed":
+            extra.append((b"allow", str(error.data.get("allow", "POST")).encode()))
+        if error.code == "rate_limited":
+            seconds = -(-int(error.data.get("retry_after_ms", 1000)) // 1000)
+            extra.append((b"retry-after", b"%d" % max(1, seconds)))
+        await self._plain(hop, row.http_legacy if legacy else row.http_modern, body, tuple(extra))
+
+    async def _plain(
+        self, hop: _Hop, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...] = ()
+    ) -> None:
+        assert self._tasks is not None
+        await Exchange(hop.send, self._tasks, [], streams=False).finish(status, body, headers)
+
+    def watch(self, running: "_Running") -> None:
+        """Look out for a client that goes away, and keep its stream alive."""
+        if self._tasks is None:
+            return
+        running.exchange.keep_alive(self._engine.timekeeper, self._settings.sse_keepalive_s)
+        if running.asked.modern:
+            self._tasks.start_soon(running.watch_disconnect, self._engine)
+
+
+class _Running:
+    """A tools/call in progress: hears its events, and is looked at once when it has not ended within a tick."""
+
+    __slots__ = ("_scope", "_surface", "asked", "exchange", "hop", "over")
+
+    def __init__(self, surface: McpHttp, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
+        self._surface = surface
+        self._scope: anyio.CancelScope | None = None
+        self.hop = hop
+        self.asked = asked
+        self.exchange = exchange
+        self.over = False
+
+    def hear(self, stamped: Stamped) -> None:
+        """Pass progress on to whoever gave a token for it."""
+        token = self.asked.progress_token
+        if token is not None and isinstance(stamped.event, Progress):
+            self.exchange.notify(progress_body(token, stamped.event))
+
+    def still_going(self) -> None:
+        """Not over within a tick: from here on silence and absence matter."""
+        self._surface.watch(self)
+
+    def end(self) -> None:
+        """The answer is known; stop looking."""
+        self.over = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    async def watch_disconnect(self, engine: Engine) -> None:
+        """On 2026-07-28 a client that goes away cancels its call, unless a key still wants the result (D21)."""
+        if self.over:
+            return
+        with anyio.CancelScope() as self._scope:
+            while (await self.hop.receive())["type"] != "http.disconnect":
+                pass
+            call_id = self.asked.call_id
+            if not self.over and call_id is not None and not self.asked.outlives_request:
+                engine.cancel(call_id, "the client went away")

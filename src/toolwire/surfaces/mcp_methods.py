@@ -1,0 +1,222 @@
+"""What each MCP method does, on either wire; it reads no bytes and sends none.
+
+`METHODS` is the gate: a (method, wire) that is missing there does not exist. Spec: contract mcp.md 1.2.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from msgspec import Struct
+
+from toolwire.core.call import Call, Caller
+from toolwire.core.errors import (
+    AgentNotFound,
+    InvalidArguments,
+    InvalidParam,
+    MethodNotFound,
+    ToolwireError,
+)
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import TOOL_FAILED, Failure, failed
+from toolwire.engine.claims import check_key
+from toolwire.engine.engine import Engine, Submission
+from toolwire.engine.record import Listener
+from toolwire.surfaces.endpoint import Endpoint, Extras
+from toolwire.surfaces.sessions import Session
+from toolwire.wire.jsonrpc import Message, error_body, result_body
+from toolwire.wire.mcp.handshake import discover_result, initialize_result
+from toolwire.wire.mcp.replies import CACHED_PRIVATELY, modern_result, plain_result, tool_result, tools_list_result
+from toolwire.wire.mcp.requests import ToolCall, meta_milliseconds, meta_string, read_cursor, read_tool_call
+from toolwire.wire.rest import rfc3339
+
+CONTEXT_KEY = "toolwire/context_id"
+TASK_KEY = "toolwire/task_id"
+KEY_KEY = "toolwire/idempotency_key"
+REPLAY_KEY = "toolwire/idempotency"
+TIMEOUT_KEY = "toolwire/timeout_ms"
+
+
+class Asked(Struct):
+    """One request, with everything that its answer depends on.
+
+    `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
+    it. `progress_token` is JSON text. `listener` hears the call's events.
+    """
+
+    message: Message
+    caller: Caller
+    endpoint: Endpoint
+    version: str
+    modern: bool = False
+    key_header: str | None = None
+    session: Session | None = None
+    listener: Listener | None = None
+    progress_token: bytes | None = None
+    call_id: str | None = None
+    outlives_request: bool = False
+
+
+class Reply(Struct, frozen=True):
+    """A JSON-RPC response and the HTTP status that goes with it."""
+
+    body: bytes
+    status: int = 200
+    replayed: bool = False
+
+
+def error_reply(asked: Asked, error: ToolwireError) -> Reply:
+    """The response to a request that was refused."""
+    return failure_reply(asked.endpoint, asked.message.id, Failure(error.code, error.message, error.data), asked.modern)
+
+
+def failure_reply(endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool) -> Reply:
+    """A failure as a JSON-RPC error, by the endpoint's row for its code."""
+    row = endpoint.row(failure.code)
+    data = {**(failure.data or {}), "request_id": new_id("req")}
+    body = error_body(id_, row, failure.code, failure.message, data)
+    return Reply(body, row.http_modern if modern else row.http_legacy)
+
+
+async def answer(engine: Engine, asked: Asked) -> Reply:
+    """The one response that a request is owed; refusals are responses too."""
+    method = METHODS.get((asked.message.method, asked.modern))
+    try:
+        if method is None:
+            raise MethodNotFound(f"method {asked.message.method!r} does not exist on protocol version {asked.version}")
+        return await method(engine, asked)
+    except ToolwireError as error:
+        return error_reply(asked, error)
+
+
+def _reply(asked: Asked, members: JsonObject) -> Reply:
+    result = modern_result(members, asked.endpoint.stamp) if asked.modern else plain_result(members)
+    return Reply(result_body(asked.message.id, result))
+
+
+async def _initialize(engine: Engine, asked: Asked) -> Reply:
+    return _reply(asked, initialize_result(asked.message, asked.endpoint.info))
+
+
+async def _discover(engine: Engine, asked: Asked) -> Reply:
+    return _reply(asked, {**discover_result(asked.endpoint.info), **CACHED_PRIVATELY})
+
+
+async def _ping(engine: Engine, asked: Asked) -> Reply:
+    return _reply(asked, {})
+
+
+async def _tools_list(engine: Engine, asked: Asked) -> Reply:
+    read_cursor(asked.message)
+    stamp = asked.endpoint.stamp if asked.modern else None
+    return Reply(result_body(asked.message.id, tools_list_result(asked.endpoint.catalog.listing(), stamp)))
+
+
+async def _tools_call(engine: Engine, asked: Asked) -> Reply:
+    params = read_tool_call(asked.message)
+    endpoint = asked.endpoint
+    call = await _call_of(engine, asked, params)
+    asked.call_id = call.id
+    asked.outlives_request = call.outlives_request
+    asked.progress_token = params.progress_token
+    try:
+        submission = await engine.submit(call, endpoint.catalog, asked.listener)
+    except InvalidArguments as error:
+        if endpoint.plane == "gateway":
+            raise
+        # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
+        body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
+        return Reply(result_body(asked.message.id, body))
+    return _ended(asked, submission)
+
+
+def _ended(asked: Asked, submission: Submission) -> Reply:
+    endpoint, record = asked.endpoint, submission.record
+    result = record.result
+    assert result is not None
+    failure = result.error
+    on_gateway = endpoint.plane == "gateway"
+    replay = _replay_mark(submission)
+    if on_gateway and failure is not None and failure.code != TOOL_FAILED:
+        data: JsonObject = {**(failure.data or {}), "task_id": record.call.id}
+        if failure.code == "service_timeout":
+            data["retryable"] = record.call.idempotency_key is not None
+        if replay is not None:
+            data["idempotency"] = replay
+        reply = failure_reply(endpoint, asked.message.id, Failure(failure.code, failure.message, data), asked.modern)
+        return Reply(reply.body, reply.status, submission.replayed)
+    meta: JsonObject = {}
+    if on_gateway:
+        meta = {TASK_KEY: record.call.id, CONTEXT_KEY: record.call.context_id}
+    if replay is not None:
+        meta[REPLAY_KEY] = replay
+    body = tool_result(result, meta or None, endpoint.stamp if asked.modern else None, asked.version)
+    return Reply(result_body(asked.message.id, body), replayed=submission.replayed)
+
+
+def _replay_mark(submission: Submission) -> JsonObject | None:
+    if not submission.replayed or submission.claim is None:
+        return None
+    claim = submission.claim
+    return {"replayed": True, "first_seen": rfc3339(claim.first_seen), "expires_at": rfc3339(claim.expires_at)}
+
+
+async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
+    endpoint = asked.endpoint
+    extras = endpoint.take_extras(params.arguments) if endpoint.take_extras else Extras(params.arguments)
+    caller = asked.caller
+    context_id = None
+    if asked.session is not None:
+        caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
+        context_id = asked.session.context_id
+    elif endpoint.owns_context is not None:
+        context_id = meta_string(params.meta, CONTEXT_KEY)
+        if context_id is None:
+            context_id = new_id("ch")
+        elif not await endpoint.owns_context(caller, context_id):
+            raise AgentNotFound(
+                f"no conversation {context_id!r} of yours with this agent", param=f"_meta.{CONTEXT_KEY}"
+            )
+    return Call(
+        id=new_id("call"),
+        caller=caller,
+        tool=params.name,
+        arguments=extras.arguments,
+        deadline=engine.clock.now() + _timeout_s(endpoint, params),
+        agent_id=endpoint.agent_id,
+        idempotency_key=_one_key(extras.idempotency_key, meta_string(params.meta, KEY_KEY), asked.key_header),
+        context_id=context_id,
+        attachments=extras.attachments,
+    )
+
+
+def _timeout_s(endpoint: Endpoint, params: ToolCall) -> float:
+    wanted = meta_milliseconds(params.meta, TIMEOUT_KEY)
+    if wanted is not None:
+        return min(wanted / 1000, endpoint.max_timeout_s)
+    entry = endpoint.catalog.get(params.name)
+    own = None if entry is None else entry.tool.timeout_s
+    return endpoint.call_timeout_s if own is None else own
+
+
+def _one_key(*given: str | None) -> str | None:
+    keys = {check_key(key) for key in given if key is not None}
+    if len(keys) > 1:
+        raise InvalidParam(
+            "two different idempotency keys were sent (argument, _meta, Idempotency-Key header); send one",
+            param="arguments.idempotency_key",
+        )
+    return keys.pop() if keys else None
+
+
+Method = Callable[[Engine, Asked], Awaitable[Reply]]
+
+METHODS: Mapping[tuple[str, bool], Method] = {
+    ("initialize", False): _initialize,
+    ("ping", False): _ping,
+    ("tools/list", False): _tools_list,
+    ("tools/call", False): _tools_call,
+    ("server/discover", True): _discover,
+    ("tools/list", True): _tools_list,
+    ("tools/call", True): _tools_call,
+}
+"""(method, on 2026-07-28) → what it does."""

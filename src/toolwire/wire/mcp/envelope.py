@@ -1,0 +1,110 @@
+"""What every request and result of 2026-07-28 carries in `_meta`, and the routing headers; it dispatches nothing.
+
+Spec: MCP 2026-07-28, basic/transports#standard-headers and basic/index#meta; the order of the checks is mcp.md 1.3.
+"""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from toolwire.core.errors import HeaderMismatch, InvalidParam, UnsupportedVersion
+from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.wire.jsonrpc import Message
+from toolwire.wire.mcp.versions import LEGACY, MODERN
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
+SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
+PROGRESS_KEY = "progressToken"
+
+ROUTED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods whose `Mcp-Name` header repeats a parameter."""
+
+
+class Meta(Struct, frozen=True):
+    """What a request of 2026-07-28 says of itself."""
+
+    version: str
+    capabilities: JsonObject
+
+
+def read_meta(message: Message) -> Meta:
+    """The envelope of a request.
+
+    Raises:
+        InvalidParam: `_meta` or one of its two required members is missing or of the wrong type.
+    """
+    meta = as_object(message.params.get("_meta"))
+    if meta is None:
+        raise InvalidParam("params._meta must be an object on this protocol version", param="params._meta")
+    version = meta.get(VERSION_KEY)
+    if type(version) is not str:
+        raise InvalidParam(f"params._meta must hold {VERSION_KEY!r}, a string", param=f"params._meta.{VERSION_KEY}")
+    capabilities = as_object(meta.get(CAPABILITIES_KEY))
+    if capabilities is None:
+        raise InvalidParam(
+            f"params._meta must hold {CAPABILITIES_KEY!r}, an object", param=f"params._meta.{CAPABILITIES_KEY}"
+        )
+    return Meta(version, capabilities)
+
+
+def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) -> None:
+    """Hold the routing headers against the body, then the version against ours.
+
+    Raises:
+        HeaderMismatch: a header is missing, doubled, or differs from the body.
+        UnsupportedVersion: header and body agree on a version that we do not speak.
+    """
+    header = headers.get(b"mcp-protocol-version", b"").strip().decode("latin-1")
+    if header != meta.version:
+        raise HeaderMismatch(
+            f"MCP-Protocol-Version is {header!r} and params._meta says {meta.version!r}; send one value"
+        )
+    method = headers.get(b"mcp-method", b"").strip().decode("latin-1")
+    if method != message.method:
+        raise HeaderMismatch(f"Mcp-Method is {method!r} and the body's method {message.method!r}; send one value")
+    key = ROUTED_BY.get(message.method)
+    if key is not None:
+        name = decode_header_value(headers.get(b"mcp-name", b""))
+        if name != message.params.get(key):
+            raise HeaderMismatch(f"Mcp-Name is {name!r} and params.{key} {message.params.get(key)!r}; send one value")
+    if meta.version not in MODERN:
+        raise UnsupportedVersion(
+            f"protocol version {meta.version!r} is not spoken here", supported=list(MODERN), requested=meta.version
+        )
+
+
+def check_no_modern_meta(message: Message, header: bytes | None) -> None:
+    """Refuse a request that came on the older wire while its body names the newer one (mcp.md S28).
+
+    Raises:
+        HeaderMismatch: naming both values.
+    """
+    meta = as_object(message.params.get("_meta"))
+    version = None if meta is None else meta.get(VERSION_KEY)
+    if isinstance(version, str) and version not in LEGACY:
+        said = None if header is None else header.decode("latin-1")
+        raise HeaderMismatch(f"MCP-Protocol-Version is {said!r} and params._meta says {version!r}; send one value")
+
+
+def decode_header_value(value: bytes) -> str:
+    """A routing header's value: trimmed, and `=?base64?…?=` decoded when it is canonical.
+
+    Raises:
+        HeaderMismatch: the base64 form is malformed.
+    """
+    text = value.strip().decode("latin-1")
+    if not (text.startswith("=?base64?") and text.endswith("?=")):
+        return text
+    inner = text[9:-2].encode("latin-1")
+    try:
+        raw = b64decode(inner, validate=True)
+        decoded = raw.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise HeaderMismatch(f"header value {text!r} is not canonical base64 of UTF-8") from None
+    if b64encode(raw) != inner:
+        raise HeaderMismatch(f"header value {text!r} is not canonical base64 of UTF-8")
+    return decoded

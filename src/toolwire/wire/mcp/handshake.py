@@ -1,0 +1,59 @@
+"""What a server says of itself: `initialize` and `server/discover`; it keeps no session.
+
+Spec: MCP 2025-11-25 basic/lifecycle#initialization; MCP 2026-07-28 server/discover.
+"""
+
+from msgspec import Struct
+
+from toolwire.core.errors import InvalidParam
+from toolwire.core.jsontypes import JsonObject
+from toolwire.wire.jsonrpc import Message
+from toolwire.wire.mcp.versions import MODERN, negotiate
+
+
+class ServerInfo(Struct, frozen=True):
+    """Name and version shown to clients, and words for the model that reads the tools."""
+
+    name: str
+    version: str
+    title: str | None = None
+    instructions: str | None = None
+
+    def implementation(self) -> JsonObject:
+        """MCP's `Implementation` object."""
+        shown: JsonObject = {"name": self.name, "version": self.version or "0"}
+        if self.title:
+            shown["title"] = self.title
+        return shown
+
+
+def capabilities() -> JsonObject:
+    """What is served on either wire; advertised is what has a handler (mcp.md S36)."""
+    return {"tools": {}}
+
+
+def initialize_result(message: Message, info: ServerInfo) -> JsonObject:
+    """The answer to `initialize`.
+
+    Raises:
+        InvalidParam: `protocolVersion` is missing or not a string.
+    """
+    requested = message.params.get("protocolVersion")
+    if not isinstance(requested, str):
+        raise InvalidParam("params.protocolVersion must be a string such as '2025-11-25'", param="protocolVersion")
+    result: JsonObject = {
+        "protocolVersion": negotiate(requested),
+        "capabilities": capabilities(),
+        "serverInfo": info.implementation(),
+    }
+    if info.instructions:
+        result["instructions"] = info.instructions
+    return result
+
+
+def discover_result(info: ServerInfo) -> JsonObject:
+    """The answer to `server/discover`, before the result envelope."""
+    result: JsonObject = {"supportedVersions": list(MODERN), "capabilities": capabilities()}
+    if info.instructions:
+        result["instructions"] = info.instructions
+    return result
