@@ -28,26 +28,55 @@ _STREAM_HEADERS = [
 _JSON = (b"content-type", b"application/json")
 
 
+class _Stream:
+    """Frames on their way to the client, sent by a task of their own."""
+
+    __slots__ = ("_buffer", "_closing", "_wake", "sent")
+
+    def __init__(self) -> None:
+        self._buffer: deque[bytes] = deque(maxlen=BUFFERED_FRAMES)
+        self._closing = False
+        self._wake = anyio.Event()
+        self.sent = anyio.Event()
+
+    def push(self, frame: bytes) -> None:
+        self._buffer.append(frame)
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closing = True
+        self._wake.set()
+
+    async def pump(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": [*_STREAM_HEADERS, *headers]})
+            while self._buffer or not self._closing:
+                if self._buffer:
+                    frames = b"".join(self._buffer)
+                    self._buffer.clear()
+                    await send({"type": "http.response.body", "body": frames, "more_body": True})
+                else:
+                    self._wake = anyio.Event()
+                    await self._wake.wait()
+            await send({"type": "http.response.body", "body": b""})
+        except OSError:
+            self._buffer.clear()  # the reader is gone; what it misses is in the record
+        finally:
+            self.sent.set()
+
+
 class Exchange:
     """The answer to one POST. `notify` may be called at any time; `finish` ends it, once."""
 
-    __slots__ = ("_buffer", "_closing", "_headers", "_send", "_sent", "_tasks", "_timer", "_wake", "streams")
+    __slots__ = ("_closed", "_send", "_stream", "_tasks", "_timer", "streams")
 
-    def __init__(self, send: Send, tasks: TaskGroup, headers: list[tuple[bytes, bytes]], streams: bool) -> None:
+    def __init__(self, send: Send, tasks: TaskGroup, streams: bool) -> None:
         self._send = send
         self._tasks = tasks
-        self._headers = headers
-        self._buffer: deque[bytes] | None = None
-        self._wake: anyio.Event | None = None
-        self._sent: anyio.Event | None = None
+        self._stream: _Stream | None = None
         self._timer: Timer | None = None
-        self._closing = False
+        self._closed = False
         self.streams = streams
-
-    @property
-    def streaming(self) -> bool:
-        """Whether the status line has gone out and the answer is a stream."""
-        return self._buffer is not None
 
     def notify(self, body: bytes) -> None:
         """Send a notification ahead of the result, where the client accepts a stream."""
@@ -55,7 +84,7 @@ class Exchange:
 
     def keep_alive(self, timekeeper: Timekeeper, every_s: float) -> None:
         """Send a comment whenever `every_s` seconds pass without an end."""
-        if not self.streams or self._closing:
+        if not self.streams or self._closed:
             return
 
         def ping() -> None:
@@ -64,62 +93,31 @@ class Exchange:
 
         self._timer = timekeeper.after(every_s, ping)
 
-    def open_stream(self) -> None:
-        """Begin the stream now."""
-        if self._buffer is None:
-            self._buffer = deque(maxlen=BUFFERED_FRAMES)
-            self._wake = anyio.Event()
-            self._sent = anyio.Event()
-            self._tasks.start_soon(self._pump)
+    def open_stream(self, headers: list[tuple[bytes, bytes]] | None = None) -> _Stream:
+        """Begin the stream now, if it has not begun."""
+        if self._stream is None:
+            self._stream = _Stream()
+            self._tasks.start_soon(self._stream.pump, self._send, headers or [])
+        return self._stream
 
     async def finish(self, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
         """Send the end: a JSON body with its status, or the last event. `None` ends without a message."""
-        self._closing = True
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._buffer is None:
-            await self._finish_plain(status, body, headers)
+        if self._stream is None:
+            await self._finish_plain(status, body or b"", headers if body is None else (_JSON, *headers))
             return
-        assert self._wake is not None and self._sent is not None
         if body is not None:
-            self._buffer.append(event(body))
-        self._wake.set()
-        await self._sent.wait()
+            self._stream.push(event(body))
+        self._stream.close()
+        await self._stream.sent.wait()
 
-    async def _finish_plain(self, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-        out = body or b""
-        head = [(b"content-length", b"%d" % len(out)), *self._headers, *headers]
-        if body is not None:
-            head.append(_JSON)
+    async def _finish_plain(self, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> None:
+        head = [(b"content-length", b"%d" % len(body)), *headers]
         await self._send({"type": "http.response.start", "status": status, "headers": head})
-        await self._send({"type": "http.response.body", "body": out})
+        await self._send({"type": "http.response.body", "body": body})
 
     def _push(self, frame: bytes) -> None:
-        if not self.streams or self._closing:
-            return
-        self.open_stream()
-        assert self._buffer is not None and self._wake is not None
-        self._buffer.append(frame)
-        self._wake.set()
-
-    async def _pump(self) -> None:
-        assert self._buffer is not None and self._sent is not None
-        try:
-            await self._send(
-                {"type": "http.response.start", "status": 200, "headers": [*_STREAM_HEADERS, *self._headers]}
-            )
-            while True:
-                if self._buffer:
-                    frames = b"".join(self._buffer)
-                    self._buffer.clear()
-                    await self._send({"type": "http.response.body", "body": frames, "more_body": True})
-                elif self._closing:
-                    break
-                else:
-                    self._wake = anyio.Event()
-                    await self._wake.wait()
-            await self._send({"type": "http.response.body", "body": b""})
-        except OSError:
-            self._buffer.clear()  # the reader is gone; what it misses is in the record
-        finally:
-            self._sent.set()
+        if self.streams and not self._closed:
+            self.open_stream().push(frame)

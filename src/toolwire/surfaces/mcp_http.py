@@ -146,19 +146,20 @@ class McpHttp:
 
     async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
         assert self._tasks is not None
-        headers: list[tuple[bytes, bytes]] = []
-        exchange = Exchange(hop.send, self._tasks, headers, streams=accepted.sse)
-        if not accepted.json:
-            exchange.open_stream()
+        exchange = Exchange(hop.send, self._tasks, streams=accepted.sse)
         if asked.message.method == "tools/call":
+            if not accepted.json:
+                exchange.open_stream()
             await self._call(hop, asked, exchange)
             return
         reply = await answer(self._engine, asked)
-        if asked.message.method == "initialize" and reply.status == 200 and b'"result"' in reply.body[:60]:
+        headers: list[tuple[bytes, bytes]] = []
+        if asked.message.method == "initialize" and not reply.refused:
             session = self._sessions.mint(asked.caller, asked.endpoint.agent_id)
-            await exchange.finish(reply.status, reply.body, ((b"mcp-session-id", session.id.encode()),))
-            return
-        await exchange.finish(reply.status, reply.body)
+            headers.append((b"mcp-session-id", session.id.encode()))
+        if not accepted.json:
+            exchange.open_stream(headers)
+        await exchange.finish(reply.status, reply.body, tuple(headers))
 
     async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
         """A tools/call: the only request that may take long, say how far it is, and be cancelled."""
@@ -243,7 +244,7 @@ class McpHttp:
         self, hop: _Hop, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...] = ()
     ) -> None:
         assert self._tasks is not None
-        await Exchange(hop.send, self._tasks, [], streams=False).finish(status, body, headers)
+        await Exchange(hop.send, self._tasks, streams=False).finish(status, body, headers)
 
     def watch(self, running: "_Running") -> None:
         """Look out for a client that goes away, and keep its stream alive."""

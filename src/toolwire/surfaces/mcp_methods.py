@@ -57,11 +57,12 @@ class Asked(Struct):
 
 
 class Reply(Struct, frozen=True):
-    """A JSON-RPC response and the HTTP status that goes with it."""
+    """A JSON-RPC response and the HTTP status that goes with it; `refused` says that it is an error."""
 
     body: bytes
     status: int = 200
     replayed: bool = False
+    refused: bool = False
 
 
 def error_reply(asked: Asked, error: ToolwireError) -> Reply:
@@ -74,7 +75,7 @@ def failure_reply(endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool
     row = endpoint.row(failure.code)
     data = {**(failure.data or {}), "request_id": new_id("req")}
     body = error_body(id_, row, failure.code, failure.message, data)
-    return Reply(body, row.http_modern if modern else row.http_legacy)
+    return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)
 
 
 async def answer(engine: Engine, asked: Asked) -> Reply:
@@ -143,7 +144,7 @@ def _ended(asked: Asked, submission: Submission) -> Reply:
         if replay is not None:
             data["idempotency"] = replay
         reply = failure_reply(endpoint, asked.message.id, Failure(failure.code, failure.message, data), asked.modern)
-        return Reply(reply.body, reply.status, submission.replayed)
+        return Reply(reply.body, reply.status, submission.replayed, refused=True)
     meta: JsonObject = {}
     if on_gateway:
         meta = {TASK_KEY: record.call.id, CONTEXT_KEY: record.call.context_id}
