@@ -91,4 +91,4 @@ pins: $(VENV)/.run
 	done
 
 clean:
-	rm -rf $(VENV) .bench .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov dist build
+	rm -rf $(VENV) .bench .cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov dist build

@@ -35,7 +35,7 @@ def main() -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    print(f"{machine.description()}; {time.strftime('%Y-%m-%d')}; medians of {arguments.rounds} rounds\n")
+    print(f"{machine.description()}; {time.strftime('%Y-%m-%d')}; medians of {arguments.rounds} round(s)\n")
     print(report.markdown(measurements))
     wrong = any(row.errors or not row.rps for row in measurements)
     return 1 if wrong or (arguments.strict and report.missed(measurements)) else 0

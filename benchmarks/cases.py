@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.services import Service, peer, toolwire_gateway, toolwire_served
+from benchmarks.toolchain import pinned_version
 
 TEXT = "hello"
 """What every case asks the echo tool to return; an answer without it is an error."""
@@ -79,6 +80,9 @@ def _call(params: dict[str, Any]) -> str:
     return json.dumps(body, separators=(",", ":")).replace(NUMBER, "%N", 1)
 
 
+MCP_VERSION = pinned_version("mcp")
+FASTMCP_VERSION = pinned_version("fastmcp")
+
 MCP_JSON = peer("mcp-stateless", "mcp", "stateless")
 MCP_SESSION = peer("mcp-session", "mcp", "session")
 MCP_SSE = peer("mcp-sse", "mcp", "sse")
@@ -87,17 +91,17 @@ FASTMCP_SESSION = peer("fastmcp-session", "fastmcp", "session")
 SERVED = toolwire_served("toolwire-served")
 GATEWAY = toolwire_gateway("toolwire-gateway")
 
-BASELINE = Case("mcp 2.3.0 2026 JSON", MCP_JSON, call_2026(text=TEXT))
-FASTMCP = Case("FastMCP 4.2.3 2026 JSON", FASTMCP_JSON, call_2026(text=TEXT))
+BASELINE = Case(f"mcp {MCP_VERSION} 2026 JSON", MCP_JSON, call_2026(text=TEXT))
+FASTMCP = Case(f"FastMCP {FASTMCP_VERSION} 2026 JSON", FASTMCP_JSON, call_2026(text=TEXT))
 
 IN_PROCESS = Target(baseline=8, fastmcp=18, p99_ms=2)
 
 CASES = (
     BASELINE,
-    Case("mcp 2.3.0 2025 session JSON", MCP_SESSION, call_2025(text=TEXT), sessions=True),
-    Case("mcp 2.3.0 2025 session SSE", MCP_SSE, call_2025(text=TEXT), sessions=True),
+    Case(f"mcp {MCP_VERSION} 2025 session JSON", MCP_SESSION, call_2025(text=TEXT), sessions=True),
+    Case(f"mcp {MCP_VERSION} 2025 session SSE", MCP_SSE, call_2025(text=TEXT), sessions=True),
     FASTMCP,
-    Case("FastMCP 4.2.3 2025 session JSON", FASTMCP_SESSION, call_2025(text=TEXT), sessions=True),
+    Case(f"FastMCP {FASTMCP_VERSION} 2025 session JSON", FASTMCP_SESSION, call_2025(text=TEXT), sessions=True),
     Case("toolwire in-process tool 2026", SERVED, call_2026(text=TEXT), target=IN_PROCESS),
     Case("toolwire in-process tool 2025", SERVED, call_2025(text=TEXT), target=IN_PROCESS),
     Case("toolwire in-process tool 2025 session", SERVED, call_2025(text=TEXT), sessions=True),

@@ -1,5 +1,6 @@
 """The services under test and how each is started.  It does not say what is measured on them: cases.py does."""
 
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -95,7 +96,8 @@ def _wait_ready_line(launcher: Launcher, name: str) -> None:
     while time.monotonic() < end:
         launcher.check_alive(name)
         for line in log_path(name).read_text(errors="replace").splitlines():
-            if line.startswith("{") and "url" in json.loads(line):
-                return
+            with contextlib.suppress(ValueError):  # a line may be half written, or not JSON
+                if line.startswith("{") and "url" in json.loads(line):
+                    return
         time.sleep(0.05)
     raise LaunchError(f"{name} printed no ready line within {START_LIMIT_S:.0f} s{last_output(name)}")

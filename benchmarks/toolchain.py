@@ -46,9 +46,7 @@ def peer_python(peer: str) -> Path:
     Raises:
         ToolchainError: the environment cannot be made or the packages cannot be installed.
     """
-    requirements = REQUIREMENTS / f"bench-{peer}.txt"
-    if not requirements.exists():
-        raise ToolchainError(f"no pins for the peer {peer!r}: {requirements} does not exist")
+    requirements = _requirements(peer)
     folder = WORK / peer
     python = folder / "bin" / "python"
     stamp = folder / "installed"
@@ -63,6 +61,26 @@ def peer_python(peer: str) -> Path:
     _run(pip, f"cannot install {requirements.name}")
     stamp.write_text(wanted)
     return python
+
+
+def pinned_version(package: str) -> str:
+    """Return the version of a peer that `requirements/bench-{package}.txt` pins.
+
+    Raises:
+        ToolchainError: it pins none.
+    """
+    for line in _requirements(package).read_text().splitlines():
+        name, _, version = line.partition("==")
+        if name == package:
+            return version.split()[0]
+    raise ToolchainError(f"requirements/bench-{package}.txt does not pin {package!r}")
+
+
+def _requirements(peer: str) -> Path:
+    path = REQUIREMENTS / f"bench-{peer}.txt"
+    if not path.exists():
+        raise ToolchainError(f"no pins for the peer {peer!r}: {path} does not exist")
+    return path
 
 
 def _run(command: list[str], failure: str) -> None:
