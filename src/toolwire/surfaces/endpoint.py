@@ -20,15 +20,16 @@ Headers = Mapping[bytes, bytes]
 
 
 class Extras(Struct, frozen=True):
-    """What the gateway takes out of a call's arguments before they are checked (gateway.md D11)."""
+    """What the gateway takes out of a call's arguments before they are checked (gateway.md D11, D12)."""
 
     arguments: JsonObject
     idempotency_key: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    context_id: str | None = None
 
 
-TakeExtras = Callable[[JsonObject], Extras]
-"""Splits arguments as sent into the tool's own and the gateway's.
+TakeExtras = Callable[[str, JsonObject], Extras]
+"""Splits arguments as sent to a tool (its name first) into the tool's own and the gateway's.
 
 Raises:
     InvalidParam: one of the gateway's arguments is malformed; `param` names it.

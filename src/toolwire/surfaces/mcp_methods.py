@@ -163,14 +163,14 @@ def _replay_mark(submission: Submission) -> JsonObject | None:
 
 async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
     endpoint = asked.endpoint
-    extras = endpoint.take_extras(params.arguments) if endpoint.take_extras else Extras(params.arguments)
+    extras = endpoint.take_extras(params.name, params.arguments) if endpoint.take_extras else Extras(params.arguments)
     caller = asked.caller
     context_id = None
     if asked.session is not None:
         caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
         context_id = asked.session.context_id
     elif endpoint.owns_context is not None:
-        context_id = meta_string(params.meta, CONTEXT_KEY)
+        context_id = extras.context_id or meta_string(params.meta, CONTEXT_KEY)
         if context_id is None:
             context_id = new_id("ch")
         elif not await endpoint.owns_context(caller, context_id):

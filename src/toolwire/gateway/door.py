@@ -1,0 +1,145 @@
+"""Lets callers in to the agents' MCP endpoints; it does not read requests or answer them.
+
+Who gets in where (gateway.md 45, D22, X20): a `bak_` to its own agent; an `oag_` to every agent it may see, which are
+its own and the public ones; an `agk_` nowhere. An agent that may not be seen or is not published over MCP is answered
+like one that does not exist. A `bak_` of another agent learns by 403 that an agent exists only if it may see it.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from toolwire.core.call import Caller
+from toolwire.core.errors import AgentNotFound, Forbidden
+from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.auth import Auth, Identity
+from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
+
+MAX_ADMITTED = 16_384
+"""(key, agent) pairs whose admission is remembered; beyond that all are forgotten and worked out anew."""
+
+
+class _Admitted(Struct, frozen=True):
+    record: AgentRecord
+    admission: Admission
+
+
+class _Place(Struct):
+    endpoint: Endpoint
+    record: AgentRecord
+
+
+class GatewayDoor:
+    """The door of `/{agent_id}/mcp` and its alias `/agents/{agent_id}/mcp`.
+
+    Letting in a caller who was let in before costs one hash and two look-ups: what was worked out holds for as long as
+    the key is active and the agent's record is the same object.
+
+    Args:
+        auth: finds out who is asking.
+        agents: all agents.
+        public_url: where the gateway is reached from outside, without a slash at the end; may be set later.
+        call_timeout_s: the time-out of a call whose tool has none of its own.
+        owns_context: whether a caller (second) may go on in a channel (third) with an agent (first).
+    """
+
+    def __init__(
+        self,
+        auth: Auth,
+        agents: Agents,
+        public_url: str = "",
+        call_timeout_s: float = 60.0,
+        owns_context: Callable[[str, Caller, str], Awaitable[bool]] | None = None,
+    ) -> None:
+        self.public_url = public_url
+        self._auth = auth
+        self._agents = agents
+        self._call_timeout_s = call_timeout_s
+        self._owns_context = owns_context
+        self._places: dict[str, _Place] = {}
+        self._admitted: dict[tuple[str, str], _Admitted] = {}
+        agents.on_removed(self._forget)
+
+    def serves(self, path: str) -> bool:
+        """Whether `path` has the form of an agent's MCP endpoint, whether or not there is such an agent."""
+        return agent_in(path) is not None
+
+    async def admit(self, path: str, headers: Headers, credentials: Sequence[bytes]) -> Admission:
+        """Let a caller in; see `surfaces.endpoint.Door.admit`."""
+        identity = self._auth.identify(credentials)
+        agent_id = agent_in(path) or ""
+        known = self._admitted.get((identity.key_id, agent_id))
+        if known is not None and known.record is self._agents.known(agent_id):
+            return known.admission
+        return self._admit(identity, agent_id)
+
+    def challenge(self) -> str:
+        """The value of `WWW-Authenticate` on a 401 (gateway.md 47); the address is absolute, as RFC 9728 has it."""
+        return f'Bearer realm="MCP", resource_metadata="{self.public_url}/.well-known/oauth-protected-resource"'
+
+    def _admit(self, identity: Identity, agent_id: str) -> Admission:
+        record = self._agents.known(agent_id)
+        check_may_call(identity, record, agent_id)
+        assert record is not None
+        admission = Admission(identity.caller("gateway"), self._endpoint(record))
+        if len(self._admitted) >= MAX_ADMITTED:
+            self._admitted.clear()
+        self._admitted[identity.key_id, agent_id] = _Admitted(record, admission)
+        return admission
+
+    def _endpoint(self, record: AgentRecord) -> Endpoint:
+        """The agent's endpoint: one object while the agent exists, brought up to date when its record has changed."""
+        place = self._places.get(record.agent_id)
+        if place is None:
+            place = self._places[record.agent_id] = _Place(self._new_endpoint(record), record)
+        elif place.record is not record:
+            place.record = record
+            endpoint = place.endpoint
+            endpoint.name, endpoint.version = record.name, record.version or "0"
+            endpoint.title, endpoint.instructions = record.display_name or None, record.shown_description or None
+            endpoint.stamp_cache = None
+        return place.endpoint
+
+    def _new_endpoint(self, record: AgentRecord) -> Endpoint:
+        return Endpoint(
+            agent_id=record.agent_id,
+            name=record.name,
+            version=record.version or "0",
+            catalog=self._agents.catalog(record.agent_id),
+            plane="gateway",
+            title=record.display_name or None,
+            instructions=record.shown_description or None,
+            call_timeout_s=self._call_timeout_s,
+            take_extras=partial(self._agents.take_extras, record.agent_id),
+            owns_context=None if self._owns_context is None else partial(self._owns_context, record.agent_id),
+        )
+
+    def _forget(self, record: AgentRecord) -> None:
+        self._places.pop(record.agent_id, None)
+        self._admitted = {pair: known for pair, known in self._admitted.items() if pair[1] != record.agent_id}
+
+
+def agent_in(path: str) -> str | None:
+    """The agent that an MCP path names: `/{agent_id}/mcp` or `/agents/{agent_id}/mcp`."""
+    if not path.endswith("/mcp"):
+        return None
+    agent_id = path[1:-4]
+    if "/" in agent_id:
+        agent_id = agent_id.removeprefix("agents/")
+    return agent_id if agent_id and "/" not in agent_id else None
+
+
+def check_may_call(identity: Identity, record: AgentRecord | None, agent_id: str) -> None:
+    """Whether a caller may call an agent, over MCP or REST.
+
+    Raises:
+        Forbidden: the key is an agent's own, or it is bound to another agent.
+        AgentNotFound: there is no such agent for this caller, or it is not published.
+    """
+    if identity.kind == "agk":
+        raise Forbidden("an agk_ key attaches an agent and calls none; use a bak_ or oag_ key")
+    if record is None or not record.mcp_enabled or not record.visible_to(identity.owner):
+        raise AgentNotFound(f"no agent {agent_id!r} is published here")
+    if identity.kind == "bak" and identity.agent_id != agent_id:
+        raise Forbidden(f"this bak_ key is bound to another agent than {agent_id!r}; use one of its own")
