@@ -1,0 +1,63 @@
+"""From the result of a tool to the terminal reply on the channel; it does not send the reply.
+
+Spec: gateway.md 1H, and the payloads in the docstring of toolwire.wire.link.
+"""
+
+from typing import Final
+
+import msgspec
+
+from toolwire.agent.journal import Answer
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import TOOL_FAILED, Content, Result, Text, failed
+
+REFUSED: Final = "refused"
+"""The code of a `Refuse`, which becomes an `agent.refuse` on the channel."""
+
+_builtins = msgspec.to_builtins
+
+
+def answer_of(result: Result) -> Answer:
+    """The reply that says what `result` says, under a fresh message id."""
+    text = "\n".join(block.text for block in result.content if isinstance(block, Text))
+    payload: JsonObject = {"text": text}
+    if not _is_plain_text(result.content):
+        payload["content"] = [_builtins(block) for block in result.content]
+    if result.structured is not msgspec.UNSET:
+        payload["structured"] = result.structured
+    error = result.error
+    if error is None:
+        return Answer(new_id("msg"), "agent_reply", payload)
+    payload["text"] = text or error.message
+    if error.code in (REFUSED, "cancelled"):
+        refusal: JsonObject = {"text": payload["text"]}
+        if error.code != REFUSED:
+            refusal["code"] = error.code
+        return Answer(new_id("msg"), "agent.refuse", refusal)
+    payload["is_error"] = True
+    if error.code != TOOL_FAILED:
+        payload["code"] = error.code
+    return Answer(new_id("msg"), "agent_reply", payload)
+
+
+def busy_answer(waiting: int) -> Answer:
+    """The reply of an agent whose waiting room is full."""
+    text = f"the agent is busy: {waiting} calls are waiting already; try again later"
+    return Answer(new_id("msg"), "agent_busy", {"text": text})
+
+
+def unsendable_answer(why: str) -> Answer:
+    """The reply in place of one that cannot be sent; `why` is for the caller to read."""
+    return answer_of(failed(f"the agent's answer cannot be sent: {why}", "invalid_agent_response"))
+
+
+def _is_plain_text(content: tuple[Content, ...]) -> bool:
+    """Whether `text` alone says it all, so that a large text does not travel twice."""
+    match content:
+        case ():
+            return True
+        case (Text(annotations=None, meta=None),):
+            return True
+        case _:
+            return False

@@ -1,0 +1,173 @@
+"""What an agent's tool is given besides its arguments: a `ToolContext` with the parts of its channel.
+
+It does not publish the answer: what the tool returns is the answer.
+"""
+
+import threading
+from collections.abc import Awaitable, Generator
+from typing import Any, Final, Protocol, Self
+
+import anyio.from_thread
+import anyio.lowlevel
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.event import Chunk, Event, Progress
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Text
+from toolwire.sdk.context import ToolContext
+from toolwire.wire.link import Message, call_id_of
+
+PAGE_ROWS: Final = 500
+"""How many rows a gateway gives at once."""
+
+DELTA: Final = "agent_reply_delta"
+
+
+class Channel(Protocol):
+    """What a context needs of the channel its message came by."""
+
+    def publish_delta(self, message: Message, payload: JsonObject) -> None:
+        """Send a part of the answer to `message`; it may get lost with the link."""
+        ...
+
+    async def room(self) -> None:
+        """Wait until the link keeps up with what was published."""
+        ...
+
+    async def read(self, channel_id: str, since: int, limit: int) -> tuple[Message, ...]:
+        """The rows of a channel after the offset `since`, in order.
+
+        Raises:
+            ToolwireError: the gateway does not give them.
+        """
+        ...
+
+
+class AttachedFile(Struct, frozen=True):
+    """A file that came along with the call, as the gateway describes it; `download_url` needs no further key."""
+
+    file_id: str
+    filename: str | None = None
+    content_type: str | None = None
+    size: int | None = None
+    download_url: str | None = None
+    expires_at: str | None = None
+
+
+class Ctx(ToolContext):
+    """The surroundings of one message to an agent. Made by hand it belongs to no channel, for unit tests of a tool.
+
+    Attributes:
+        channel_id: the conversation; calls of one MCP session share it.
+        attachments: the files that came along.
+    """
+
+    channel_id: str = ""
+    attachments: tuple[AttachedFile, ...] = ()
+    _message: Message | None = None
+    _channel: Channel | None = None
+
+    @classmethod
+    def for_message(cls, message: Message, channel: Channel, deadline: float) -> Self:
+        """The context of a `chat_message`; `deadline` is in Unix seconds."""
+        call_id = call_id_of(message.message_id)
+        metadata = {"task_id": call_id, "root_task_id": call_id, "trace_id": call_id, "tool_use_id": call_id}
+
+        def emit(event: Event) -> None:
+            payload = delta_of(event)
+            if payload is not None:
+                channel.publish_delta(message, payload)
+
+        context = cls(metadata=metadata, deadline=deadline, call_id=call_id, emit=emit)
+        context.channel_id = message.channel_id
+        context.attachments = _attachments(message.payload.get("attachments"))
+        context._message, context._channel = message, channel
+        return context
+
+    def say(self, text: str) -> Awaitable[None]:
+        """Send a part of the answer ahead of the whole; awaiting it is optional and waits for a slow link."""
+        super().say(text)
+        return self._pause()
+
+    def progress(self, message: str, value: float | None = None, total: float | None = None) -> Awaitable[None]:
+        """Tell how far the work is; awaiting it is optional and waits for a slow link.
+
+        Args:
+            message: a short line for people.
+            value: how far; it must rise, so one that would not is replaced by the last one plus one.
+            total: the value at the end, when it is known.
+
+        Raises:
+            TypeError: `value` or `total` is not a number.
+        """
+        super().progress(message, value, total)
+        return self._pause()
+
+    async def history(self, limit: int = 20) -> list[Message]:
+        """What was said on the channel before this message, the oldest first, without the partial answers.
+
+        Args:
+            limit: at most so many rows, the latest ones.
+
+        Raises:
+            ToolwireError: the gateway does not give them.
+        """
+        if self._channel is None or self._message is None or limit <= 0:
+            return []
+        rows: list[Message] = []
+        end = self._message.offset
+        while end > 1 and len(rows) < limit:
+            since = max(0, end - 1 - PAGE_ROWS)  # offsets may have gaps, so this is a page at most
+            page = await self._channel.read(self.channel_id, since, PAGE_ROWS)
+            rows = [row for row in page if row.offset < end and row.type != DELTA] + rows
+            end = since + 1
+        return rows[-limit:]
+
+    def _pause(self) -> Awaitable[None]:
+        pause = _Pause(self._channel)
+        if self._channel is not None and threading.get_ident() != self._thread:
+            anyio.from_thread.run(pause.wait, token=self._loop)  # a thread cannot await, and must not run ahead either
+        return pause
+
+
+class _Pause:
+    """Awaitable as often as wanted, and harmless when it is not awaited."""
+
+    __slots__ = ("_channel",)
+
+    def __init__(self, channel: Channel | None) -> None:
+        self._channel = channel
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self.wait().__await__()
+
+    async def wait(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self._channel is not None:
+            await self._channel.room()
+
+
+def delta_of(event: Event) -> JsonObject | None:
+    """The payload of the `agent_reply_delta` for an event, or `None` where the channel has no word for it."""
+    match event:
+        case Chunk(content=Text(text=text)):
+            return {"text": text}
+        case Progress(progress=value, total=total, message=message):
+            progress: JsonObject = {"progress": value}
+            if total is not None:
+                progress["total"] = total
+            if message is not None:
+                progress["message"] = message
+            return {"text": "", "progress": progress}
+        case _:
+            return None
+
+
+def _attachments(value: Any) -> tuple[AttachedFile, ...]:
+    if not value:
+        return ()
+    try:
+        return msgspec.convert(value, tuple[AttachedFile, ...])
+    except msgspec.ValidationError:
+        return ()

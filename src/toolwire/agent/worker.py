@@ -1,0 +1,368 @@
+"""Takes the frames of a gateway and answers its messages; it does not know how frames travel.
+
+Each message gets exactly one terminal reply, on its own channel, with `in_reply_to`. A message that comes again is not
+done again: one at work goes on, one that was answered gets the same answer from the journal (gateway.md §3, §6).
+"""
+
+import logging
+import math
+from collections import OrderedDict, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Final, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from toolwire.agent.answer import answer_of, busy_answer
+from toolwire.agent.context import DELTA, Ctx
+from toolwire.agent.journal import Answer, Journal
+from toolwire.agent.outgoing import Outgoing
+from toolwire.agent.reads import Reads
+from toolwire.agent.replies import Replies
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Result, failed
+from toolwire.wire.link import (
+    PROTOCOL,
+    Deliver,
+    Drain,
+    FromGateway,
+    Hello,
+    Message,
+    Publish,
+    Published,
+    Refused,
+    Registration,
+    Rows,
+    Welcome,
+)
+
+MAX_CALLS: Final = 100
+MAX_THREADS: Final = 40
+MAX_WAITING: Final = 10_000
+_REMEMBERED_CANCELS: Final = 10_000
+
+_log = logging.getLogger("toolwire.agent")
+
+
+class Limits(Struct, frozen=True):
+    """How much an agent does at once; what is above it waits in the order in which it came.
+
+    Attributes:
+        calls: how many async bodies are at work.
+        threads: how many sync bodies are at work, each on a thread of its own.
+        waiting: how many calls may wait; the next one is answered `agent_busy`.
+    """
+
+    calls: int = MAX_CALLS
+    threads: int = MAX_THREADS
+    waiting: int = MAX_WAITING
+
+
+class Body(Struct, frozen=True):
+    """What answers a message.
+
+    Attributes:
+        run: does it; a failure is a result as well.
+        blocking: it runs on a thread.
+        repeatable: running it twice does no harm, so it may run again after a crash.
+    """
+
+    run: Callable[[Ctx], Awaitable[Result]]
+    blocking: bool = False
+    repeatable: bool = False
+
+
+Choose: TypeAlias = Callable[[Message], Body]
+"""Finds the body for a `chat_message`; for one that nothing fits, a body that says so."""
+
+
+class _Lane:
+    """Places for calls at work, and those who wait for one."""
+
+    __slots__ = ("busy", "limit", "waiting")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.busy = 0
+        self.waiting: deque[_Held] = deque()
+
+
+class _Held:
+    """A message that is waiting or at work."""
+
+    __slots__ = ("body", "cancelled", "ctx", "lane", "message", "scope")
+
+    def __init__(self, message: Message, body: Body, lane: _Lane) -> None:
+        self.message = message
+        self.body = body
+        self.lane = lane
+        self.cancelled = False
+        self.scope: anyio.CancelScope | None = None
+        self.ctx: Ctx | None = None
+
+
+class Worker:
+    """Answers messages, over as many links as it takes, one after the other.
+
+    Use it inside `async with worker.working():`, which owns the calls at work. A link calls `hello()`, sends what
+    `outgoing` has, gives every frame to `take()`, and calls `detached()` at its end.
+
+    Args:
+        registration: what the agent says it is.
+        choose: finds the body for a message.
+        journal: remembers the answers.
+        limits: how much is done at once.
+
+    Attributes:
+        unfinished: how many messages were given up at the end of `working()`.
+    """
+
+    def __init__(
+        self, registration: Registration, choose: Choose, journal: Journal, limits: Limits | None = None
+    ) -> None:
+        self._registration = registration
+        self._choose = choose
+        self._journal = journal
+        self._limits = limits or Limits()
+        self._refs = count(1)
+        self.outgoing = Outgoing()
+        self._replies = Replies(self.outgoing, self._refs)
+        self._reads = Reads(self.outgoing, self._refs)
+        self._held: dict[str, _Held] = {}
+        self._cancelled_early: OrderedDict[str, None] = OrderedDict()
+        self._async_lane = _Lane(self._limits.calls)
+        self._thread_lane = _Lane(self._limits.threads)
+        self._tasks: TaskGroup | None = None
+        self._draining = False
+        self.unfinished = 0
+        self._idle: anyio.Event | None = None
+        self._replies.when_empty = self._check_idle
+
+    @asynccontextmanager
+    async def working(self) -> AsyncGenerator[None]:
+        """Own the calls at work; what is at work at the end is cancelled and not answered."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(self._replies.retry_forever)
+            try:
+                yield
+            finally:
+                self._tasks = None
+                self.unfinished = self.held
+                for held in self._held.values():
+                    if held.ctx is not None:
+                        held.ctx.abandon()
+                tasks.cancel_scope.cancel("the agent stops")
+
+    @property
+    def held(self) -> int:
+        """How many messages are waiting, at work, or answered without the gateway having the answer."""
+        return len(self._held) + len(self._replies)
+
+    def hello(self) -> Hello:
+        """The first frame for a new link."""
+        running = dict.fromkeys([*self._held, *self._replies.messages()])
+        return Hello(PROTOCOL, self._journal.id, self._registration, tuple(running))
+
+    def attached(self, welcome: Welcome) -> None:
+        """The link works: send what the last one may have lost."""
+        self.outgoing.open()
+        if self._draining:
+            self.outgoing.put(Drain())
+        self._replies.resend()
+        self._reads.resend()
+
+    def detached(self) -> None:
+        """The link is gone; calls go on, and their answers wait for the next one."""
+        self.outgoing.close()
+
+    async def drain(self) -> None:
+        """Ask for no more messages and wait until all that was taken is answered.
+
+        Cancellation: what is still at work then stays at work.
+        """
+        self._draining = True
+        self.outgoing.put(Drain())
+        while self.held:
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+    def take(self, frame: FromGateway) -> None:
+        """Act on a frame that came after `Welcome`."""
+        match frame:
+            case Deliver(message=message):
+                self._delivered(message)
+            case Published():
+                self._replies.published(frame)
+            case Rows():
+                self._reads.answered(frame)
+            case Refused():
+                if not (self._replies.refused(frame) or self._reads.refused(frame)):
+                    _log.debug("the gateway refused a frame: %s: %s", frame.code, frame.message)
+            case Welcome():
+                _log.warning("the gateway said welcome twice")
+
+    def publish_delta(self, message: Message, payload: JsonObject) -> None:
+        """Send a part of the answer to `message`; while no link is attached it is dropped."""
+        if self.outgoing.is_open:
+            ref = next(self._refs)
+            self.outgoing.put(Publish(ref, message.channel_id, DELTA, payload, None, message.message_id))
+
+    async def room(self) -> None:
+        """Wait until the link keeps up with what was published."""
+        await self.outgoing.room()
+
+    async def read(self, channel_id: str, since: int, limit: int) -> tuple[Message, ...]:
+        """The rows of a channel after the offset `since`; waits for a link when none is attached.
+
+        Raises:
+            ToolwireError: the gateway does not give them.
+        """
+        return await self._reads.read(channel_id, since, limit)
+
+    def _delivered(self, message: Message) -> None:
+        if message.type == "chat_message":
+            self._accept(message)
+        elif message.type == "chat_cancel":
+            target = message.payload.get("target_message_id")
+            if isinstance(target, str):
+                self._cancel(target)
+        else:
+            _log.debug("a message of type %r is not for this agent", message.type)
+
+    def _accept(self, message: Message) -> None:
+        message_id = message.message_id
+        if message_id in self._held or self._replies.holds(message_id):
+            return
+        known = self._journal.lookup(message_id)
+        if isinstance(known, Answer):
+            self._replies.send(message, known)
+            return
+        body = self._choose(message)
+        if known == "begun" and not body.repeatable:
+            body = Body(_outcome_unknown)
+        lane = self._thread_lane if body.blocking else self._async_lane
+        held = _Held(message, body, lane)
+        if message_id in self._cancelled_early:
+            del self._cancelled_early[message_id]
+            held.cancelled = True
+        self._start_or_wait(held)
+
+    def _start_or_wait(self, held: _Held) -> None:
+        lane = held.lane
+        if lane.busy >= lane.limit and not held.cancelled:
+            if len(lane.waiting) >= self._limits.waiting:
+                self._replies.send(held.message, busy_answer(len(lane.waiting)))
+                return
+            lane.waiting.append(held)
+        else:
+            self._start(held)
+        self._held[held.message.message_id] = held
+
+    def _start(self, held: _Held) -> None:
+        if self._tasks is None:
+            raise RuntimeError("the worker is not at work: use it inside `async with worker.working():`")
+        held.lane.busy += 1
+        self._tasks.start_soon(self._work, held)
+
+    def _cancel(self, message_id: str) -> None:
+        held = self._held.get(message_id)
+        if held is None:
+            if not self._replies.holds(message_id) and self._journal.lookup(message_id) is None:
+                self._cancelled_early[message_id] = None
+                if len(self._cancelled_early) > _REMEMBERED_CANCELS:
+                    self._cancelled_early.popitem(last=False)
+            return
+        if held.cancelled:
+            return
+        held.cancelled = True
+        if held.ctx is not None:
+            held.ctx.abandon()
+        if held.scope is not None:
+            held.scope.cancel("the caller cancelled the call")
+        elif held in held.lane.waiting:
+            held.lane.waiting.remove(held)
+            self._start(held)
+
+    async def _work(self, held: _Held) -> None:
+        message = held.message
+        try:
+            answer = answer_of(await self._result(held))
+            with anyio.CancelScope(shield=True):
+                await self._remember(message.message_id, answer)
+            self._replies.send(message, answer)
+        finally:
+            del self._held[message.message_id]
+            self._leave(held.lane)
+            self._check_idle()
+
+    async def _result(self, held: _Held) -> Result:
+        """What the body makes of the message; being cancelled from outside (the worker stops) passes through."""
+        with anyio.CancelScope() as scope:
+            held.scope = scope
+            if held.cancelled:
+                return _cancelled()
+            try:
+                await self._journal.begin(held.message.message_id)
+            except OSError:
+                _log.exception("the journal cannot be written; %s is not begun", held.message.message_id)
+                return failed("the agent cannot write its journal; try again later", "agent_service_unavailable")
+            held.ctx = Ctx.for_message(held.message, self, _deadline(held.message))
+            return await self._guarded(held, held.ctx)
+        return _cancelled()
+
+    async def _guarded(self, held: _Held, ctx: Ctx) -> Result:
+        """Whatever the body does, a result: this is the outermost frame of a call."""
+        try:
+            return await held.body.run(ctx)
+        except anyio.get_cancelled_exc_class():
+            if held.cancelled or self._tasks is None:
+                raise
+            return _unexpected(held.message, "the tool cancelled itself")
+        except Exception:  # noqa: BLE001 -- the log has it, and the caller must get an answer
+            return _unexpected(held.message, "the tool failed")
+
+    async def _remember(self, message_id: str, answer: Answer) -> None:
+        try:
+            await self._journal.finish(message_id, answer)
+        except OSError:
+            _log.exception("the journal cannot be written; the answer to %s is sent all the same", message_id)
+
+    def _leave(self, lane: _Lane) -> None:
+        lane.busy -= 1
+        if lane.waiting and lane.busy < lane.limit and self._tasks is not None:
+            self._start(lane.waiting.popleft())
+
+    def _check_idle(self) -> None:
+        if self._idle is not None and not self.held:
+            self._idle.set()
+
+
+async def _outcome_unknown(ctx: Ctx) -> Result:
+    return failed(
+        "this call was begun, then the agent stopped, and nobody can say how it ended; it is not begun again",
+        "outcome_unknown",
+    )
+
+
+def _cancelled() -> Result:
+    return failed("cancelled", "cancelled")
+
+
+def _unexpected(message: Message, what: str) -> Result:
+    """A failure without internals: the caller gets a reference by which the author finds the traceback in the log."""
+    reference = new_id("err")
+    _log.exception("%s: message %s, reference %s", what, message.message_id, reference)
+    return failed(f"{what} unexpectedly; its author finds the reason in the agent's log under {reference}")
+
+
+def _deadline(message: Message) -> float:
+    match message.payload.get("metadata"):
+        case {"deadline": int() | float() as deadline}:
+            return float(deadline)
+        case _:
+            return math.inf
