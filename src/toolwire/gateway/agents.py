@@ -201,7 +201,7 @@ class Agents:
     def list(self, owner: str) -> list[AgentRecord]:
         """An owner's agents, oldest first."""
         found = (agent.record for agent in self._agents.values() if agent.record.owner == owner)
-        return sorted(found, key=lambda record: (record.created_at, record.agent_id))
+        return sorted(found, key=lambda record: record.created_at)
 
     def catalog(self, agent_id: str) -> Catalog:
         """The agent's tools; the same object for as long as the agent exists, replaced inside by each registration.

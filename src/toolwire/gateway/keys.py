@@ -175,7 +175,7 @@ class Keys:
     def list(self, owner: str, agent_id: str | None = None) -> list[KeyRecord]:
         """An owner's keys, revoked ones too, oldest first; with `agent_id` only those of that agent."""
         found = [r for r in self._records.values() if r.owner == owner and agent_id in (None, r.agent_id)]
-        return sorted(found, key=lambda record: record.key_id)
+        return sorted(found, key=lambda record: record.created_at)
 
     def find(self, secret: bytes) -> KeyRecord | None:
         """The active key with this secret. It is looked up by its hash: no secret is compared with another."""
