@@ -1,0 +1,257 @@
+"""What can be set, and from where: `toolwire.toml`, `TOOLWIRE_*` variables and flags become one `Config`.
+
+It opens nothing and keeps no global: it is read once, and `compose` passes the values on.
+"""
+
+import difflib
+import math
+import re
+import tomllib
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+FILE_NAME: Final = "toolwire.toml"
+VARIABLE_PREFIX: Final = "TOOLWIRE_"
+OTHER_VARIABLES: Final = frozenset({"CONFIG", "URL", "KEY", "AGENT_KEY", "DEBUG"})
+"""Variables with our prefix that are no settings: which file to read, whom to ask and by which key, how to fail."""
+
+MAX_SECONDS: Final = 10 * 365 * 24 * 3600.0
+"""Ten years: beyond it a duration is a slip, such as milliseconds."""
+
+
+def _says(description: str = "", expected: str | None = None, **limits: Any) -> Meta:
+    """What the reference says of a key, and what its values must keep to."""
+    return Meta(description=description or None, extra={"expected": expected} if expected else None, **limits)
+
+
+Seconds = Annotated[float, _says(expected="a number of seconds above 0", gt=0, le=MAX_SECONDS)]
+Bytes = Annotated[int, _says(expected="a whole number of bytes, 1024 at least", ge=1024)]
+Words = Annotated[tuple[str, ...], _says(expected="a list of strings (in a variable: separated by commas)")]
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Config(Struct, frozen=True):
+    """Every setting, with its default. Durations are in seconds, sizes in bytes.
+
+    Spec: gateway.md 1J and §6, "Commands and settings".
+    """
+
+    host: Annotated[Text, _says("Address to listen on.", "an address")] = "127.0.0.1"
+    port: Annotated[
+        int, _says("Port to listen on; 0 takes a free one.", "a port number from 0 to 65535", ge=0, le=65535)
+    ] = 8094
+    data: Annotated[
+        Text, _says("Folder for everything that is kept; a relative path starts at the current folder.", "a path")
+    ] = ".toolwire"
+    public_url: Annotated[
+        str | None,
+        _says(
+            "Where the gateway is reached from outside, if a proxy stands before it.",
+            "a URL such as https://tools.example.com, without a path",
+        ),
+    ] = None
+    allowed_hosts: Annotated[
+        Words, _says("More names, or name:port, that requests may be addressed to; `*` lets all in.")
+    ] = ()
+    allowed_origins: Annotated[
+        Words, _says("Origins of browser pages that may ask, such as https://app.example.com; `*` lets all in.")
+    ] = ()
+    call_timeout_s: Annotated[
+        Seconds, _says("How long a caller waits for an answer, unless the tool or the caller says otherwise.")
+    ] = 60.0
+    keyed_deadline_s: Annotated[
+        Seconds, _says("How long a call with an idempotency key may go on after its caller has given up.")
+    ] = 600.0
+    idempotency_ttl_s: Annotated[Seconds, _says("How long an idempotency key is remembered with its result.")] = (
+        86_400.0
+    )
+    attachments_max: Annotated[
+        int, _says("Attachments that one call may have.", "a whole number from 0 to 1000", ge=0, le=1000)
+    ] = 16
+    request_limit_bytes: Annotated[Bytes, _says("The largest request body taken from a caller.")] = 1024**2
+    reply_limit_bytes: Annotated[Bytes, _says("The largest answer taken from an agent.")] = 32 * 1024**2
+    session_idle_ttl_s: Annotated[Seconds, _says("After how long without a request an MCP session ends.")] = 86_400.0
+    history_ttl_s: Annotated[
+        Seconds, _says("How long a closed channel's messages and an ended call's record are kept.")
+    ] = 86_400.0
+    delivery_lease_s: Annotated[
+        Seconds, _says("How long a message belongs to the agent that took it, unless it renews.")
+    ] = 30.0
+    offline_after_s: Annotated[
+        Seconds, _says("After how long without a sign an agent that polls counts as offline.")
+    ] = 45.0
+    sse_keepalive_s: Annotated[
+        Seconds, _says("How often a silent event stream gets a comment, so that no proxy closes it.")
+    ] = 15.0
+    fallback_tool: Annotated[
+        bool, _says("Offer the tool `message` for an agent that registers no tool.", "true or false")
+    ] = True
+
+
+class Loaded(Struct, frozen=True):
+    """A configuration and, for each key, where its value comes from: `default`, a file's line, a variable, a flag."""
+
+    config: Config
+    origins: dict[str, str]
+
+
+class KeyInfo(Struct, frozen=True):
+    """What is known of a key: its default, what it does, and what a value must be."""
+
+    name: str
+    default: Any
+    description: str
+    expected: str
+    is_list: bool
+
+
+class ConfigError(ValueError):
+    """The configuration cannot be used; each of `problems` says where, what is there, and what is expected."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+@cache
+def keys() -> dict[str, KeyInfo]:
+    """Every key there is, in the order of the reference."""
+    hints = typing.get_type_hints(Config, include_extras=True)
+    return {field.name: _key_info(field, hints[field.name]) for field in msgspec.structs.fields(Config)}
+
+
+def load(
+    file: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None
+) -> Loaded:
+    """Read all sources; of two that set a key the later wins: file, variables, flags.
+
+    Args:
+        file: the configuration file; `None` takes what `TOOLWIRE_CONFIG` names, else `toolwire.toml` in the current
+            folder if there is one.
+        environ: the environment's variables.
+        flags: by key, what the command line gives; a `None` is no value.
+
+    Raises:
+        ConfigError: a file cannot be read, a key is unknown, or a value is not what its key expects. All problems are
+            named at once.
+    """
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(keys(), "default")
+    given = [_Given(name, raw, f"--{name}") for name, raw in (flags or {}).items() if raw is not None]
+    for found in [*_from_file(file, environ or {}, problems), *_from_environ(environ or {}, problems), *given]:
+        name = found.name
+        try:
+            values[name] = _checked(found)
+        except ValueError:
+            problems.append(f"{found.origin}: expected {keys()[name].expected} for {name}, got {found.raw!r}")
+        origins[name] = found.origin
+    if problems:
+        raise ConfigError(problems)
+    return Loaded(Config(**values), origins)
+
+
+def variable_of(name: str) -> str:
+    """The environment variable that sets a key."""
+    return VARIABLE_PREFIX + name.upper()
+
+
+class _Given(Struct, frozen=True):
+    """A value as some source gives it. With `is_text` it came as text, which numbers are then read out of."""
+
+    name: str
+    raw: Any
+    origin: str
+    is_text: bool = False
+
+
+def _from_file(file: Path | None, environ: Mapping[str, str], problems: list[str]) -> list[_Given]:
+    named = file or (Path(environ["TOOLWIRE_CONFIG"]) if environ.get("TOOLWIRE_CONFIG") else None)
+    path = named or Path(FILE_NAME)
+    try:
+        text = path.read_text("utf-8")
+        parsed = tomllib.loads(text)
+    except FileNotFoundError:
+        if named is not None:
+            problems.append(f"{path}: there is no such file; create it or name another one")
+        return []
+    except OSError as error:
+        problems.append(f"{path}: cannot be read: {error.strerror}")
+        return []
+    except ValueError as error:  # not UTF-8, or not TOML: the text then says at which line
+        problems.append(f"{path}: not TOML: {error}")
+        return []
+    found: list[_Given] = []
+    for name, raw in parsed.items():
+        origin = f"{path}, line {_line_of(name, text)}"
+        if name in keys():
+            found.append(_Given(name, raw, origin))
+        else:
+            problems.append(f"{origin}: unknown key {name!r}; {_suggestion(name, keys())}")
+    return found
+
+
+def _from_environ(environ: Mapping[str, str], problems: list[str]) -> list[_Given]:
+    found: list[_Given] = []
+    for variable, raw in sorted(environ.items()):
+        if not variable.startswith(VARIABLE_PREFIX) or variable.removeprefix(VARIABLE_PREFIX) in OTHER_VARIABLES:
+            continue
+        name = variable.removeprefix(VARIABLE_PREFIX).lower()
+        info = keys().get(name)
+        if info is None or variable != variable_of(name):
+            known = {known.upper() for known in keys()} | OTHER_VARIABLES
+            problems.append(f"{variable}: unknown variable; {_suggestion(name.upper(), known, VARIABLE_PREFIX)}")
+        elif not raw and not info.is_list:
+            continue  # set to nothing, which is how a shell or a compose file leaves a variable out
+        elif info.is_list:
+            found.append(_Given(name, [word.strip() for word in raw.split(",") if word.strip()], variable))
+        else:
+            found.append(_Given(name, raw, variable, is_text=True))
+    return found
+
+
+def _checked(given: _Given) -> Any:
+    """The value for the key.
+
+    Raises:
+        ValueError: it is not what the key expects.
+    """
+    hint = typing.get_type_hints(Config, include_extras=True)[given.name]
+    value: Any = msgspec.convert(given.raw, hint, strict=not given.is_text)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError
+    return _checked_url(value) if given.name == "public_url" and isinstance(value, str) else value
+
+
+def _checked_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        raise ValueError
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _key_info(field: msgspec.structs.FieldInfo, hint: Any) -> KeyInfo:
+    metas = [note for note in hint.__metadata__ if isinstance(note, Meta)]
+    extra: dict[str, Any] = {key: value for meta in metas for key, value in (meta.extra or {}).items()}
+    description = next(meta.description for meta in metas if meta.description)
+    return KeyInfo(field.name, field.default, description, extra["expected"], isinstance(field.default, tuple))
+
+
+def _line_of(name: str, text: str) -> int:
+    """The line in which a top-level key or table is set; 1 if it hides from this simple look."""
+    found = re.search(rf"^\s*\[*\s*[\"']?{re.escape(name)}[\"']?\s*[.=\]]", text, re.MULTILINE)
+    return 1 if found is None else text.count("\n", 0, found.end()) + 1
+
+
+def _suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {prefix + close[0]!r}?" if close else "`toolwire config explain` lists what there is"
