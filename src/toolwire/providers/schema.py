@@ -1,0 +1,233 @@
+"""JSON Schema as a compiled check with readable findings; it never fetches a schema from anywhere.
+
+Spec: JSON Schema 2020-12, which is also what MCP takes a schema for that names no `$schema` (SEP-2106).
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.jsontypes import Json, JsonObject
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+MAX_SCHEMA_BYTES = 64 * 1024
+MAX_SCHEMA_DEPTH = 64
+MAX_FINDINGS = 10
+MAX_SHOWN = 120
+"""Characters of an offending value in a message: enough to recognise it, too little to repeat a document."""
+
+_REPAIR_ROUNDS = 3
+_BACKTRACK_LIMIT = 100_000
+"""Steps a pattern may take before the text counts as not matching: patterns come from strangers, too."""
+
+_BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_JSON_STARTS = ("{", "[", "-", "t", "f", "n", *"0123456789")
+
+
+class Violation(Struct, frozen=True):
+    """One thing wrong: `path` leads to it, such as `filters[0].name` ("" for the whole), `message` says what."""
+
+    path: str
+    message: str
+
+
+class SchemaRefused(ValueError):
+    """A schema is too large, too deep, points elsewhere, or is no JSON Schema."""
+
+
+class Validator:
+    """A compiled schema. It is safe to use from several threads."""
+
+    def __init__(self, compiled: "jsonschema_rs.Validator") -> None:
+        self._compiled = compiled
+
+    def valid(self, value: Json) -> bool:
+        """Whether `value` fits; what cannot be JSON does not."""
+        try:
+            return self._compiled.is_valid(value)
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return False
+
+    def check(self, value: Json) -> list[Violation]:
+        """What is wrong with `value`, at most `MAX_FINDINGS` of it; empty, and quick, when nothing is."""
+        if self.valid(value):
+            return []
+        try:
+            errors = list(self._compiled.iter_errors(value))
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            return [Violation("", f"is not JSON: {_short(str(error))}")]
+        found = dict.fromkeys(_finding(error) for error in errors)
+        return sorted(found, key=lambda finding: finding.path)[:MAX_FINDINGS] or [Violation("", "does not fit")]
+
+    def repaired(self, value: JsonObject) -> JsonObject | None:
+        """`value` with texts decoded that the schema refuses and whose content it takes, or `None`.
+
+        Models write `"[1, 2]"` or `"3"` where a list or a number is wanted. A text that the schema takes as a text is
+        never touched (mcp.md S27).
+        """
+        mended: Any = msgspec.to_builtins(value)
+        for _ in range(_REPAIR_ROUNDS):
+            if not self._decode_refused(mended):
+                return None
+            if self.valid(mended):
+                return mended
+        return None
+
+    def _decode_refused(self, value: Any) -> bool:
+        """Decode, in place, the refused texts that hold JSON; says whether there was one."""
+        changed = False
+        try:
+            errors = list(self._compiled.iter_errors(value))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            return False
+        for error in errors:
+            path = list(error.instance_path)
+            text = _at(value, path)
+            decoded = _decoded(text) if isinstance(text, str) and path else text
+            if decoded is not text:
+                _at(value, path[:-1])[path[-1]] = decoded
+                changed = True
+        return changed
+
+
+def compile_validator(schema: JsonObject) -> Validator:
+    """Compile `schema` once; costs about half a millisecond.
+
+    Raises:
+        SchemaRefused: it is larger than `MAX_SCHEMA_BYTES`, deeper than `MAX_SCHEMA_DEPTH`, refers to another
+            document, or is not a JSON Schema of a known draft.
+    """
+    import jsonschema_rs  # noqa: PLC0415 -- heavy, and writing tools does not need it
+
+    _check_size(schema)
+    options = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)
+    try:
+        return Validator(jsonschema_rs.validator_for(schema, retriever=_refuse_remote, pattern_options=options))
+    except ValueError as error:
+        reason = str(getattr(error, "message", error)).partition("\n")[0]
+        raise SchemaRefused(f"the schema cannot be used: {_short(reason, 300)}") from error
+
+
+def explain(violations: Sequence[Violation]) -> str:
+    """All violations in one line for a model or a person: `invalid arguments: city: is missing; units: …`."""
+    parts = (
+        f"{violation.path}: {violation.message}" if violation.path else violation.message for violation in violations
+    )
+    return "invalid arguments: " + "; ".join(parts)
+
+
+def _refuse_remote(uri: str) -> Any:
+    raise ValueError(f"{uri!r} is another document; put it under $defs")
+
+
+def _check_size(schema: JsonObject) -> None:
+    try:
+        size = len(msgspec.json.encode(schema))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SchemaRefused(f"the schema is not JSON: {_short(str(error))}") from error
+    if size > MAX_SCHEMA_BYTES:
+        raise SchemaRefused(f"the schema has {size} bytes, more than {MAX_SCHEMA_BYTES}; make it smaller")
+    level: list[Any] = [schema]
+    for _ in range(MAX_SCHEMA_DEPTH):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return
+    raise SchemaRefused(f"the schema is nested more than {MAX_SCHEMA_DEPTH} deep; move parts under $defs")
+
+
+def _children(node: Any) -> Iterable[Any]:
+    values: Iterable[Any] = ()
+    if isinstance(node, dict):
+        values = cast("JsonObject", node).values()
+    elif isinstance(node, list):
+        values = cast("list[Any]", node)
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def _finding(error: "jsonschema_rs.ValidationError") -> Violation:
+    kind = cast("Any", error.kind)
+    path = list(error.instance_path)
+    if kind.name == "required":
+        return Violation(_path([*path, kind.property]), "is missing")
+    if kind.name == "additionalProperties" and len(kind.unexpected) == 1:
+        return Violation(_path([*path, kind.unexpected[0]]), "is not a known argument")
+    say = _SAY.get(kind.name)
+    return Violation(_path(path), say(kind, error.instance) if say else _short(error.message, 300))
+
+
+def _path(parts: Iterable[str | int]) -> str:
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif _BARE_NAME.fullmatch(part):
+            text += f".{part}" if text else part
+        else:
+            text += f"[{json.dumps(part, ensure_ascii=False)}]"
+    return text
+
+
+def _say_type(kind: Any, value: Any) -> str:
+    return f"must be {_article(' or '.join(kind.types))}, got {_shown(value)}"
+
+
+def _say_choices(kind: Any, value: Any) -> str:
+    return f"must be one of {_short(', '.join(map(_shown, kind.options)), 300)}, got {_shown(value)}"
+
+
+def _say_alternatives(kind: Any, value: Any) -> str:
+    """A union of types fails as a whole; the reader wants the types, not the machinery."""
+    errors = [branch[0] for branch in kind.context if len(branch) == 1]
+    if len(errors) == len(kind.context) and all(e.kind.name == "type" and not e.instance_path for e in errors):
+        return f"must be {_article(' or '.join(t for e in errors for t in e.kind.types))}, got {_shown(value)}"
+    return f"fits none of the alternatives, got {_shown(value)}"
+
+
+_SAY: dict[str, Callable[[Any, Any], str]] = {
+    "type": _say_type,
+    "enum": _say_choices,
+    "anyOf": _say_alternatives,
+    "minimum": lambda kind, value: f"must be at least {kind.limit}, got {_shown(value)}",
+    "maximum": lambda kind, value: f"must be at most {kind.limit}, got {_shown(value)}",
+}
+
+
+def _article(noun: str) -> str:
+    return noun if noun == "null" else f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _short(json.dumps(value, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError):
+        return type(value).__name__
+
+
+def _short(text: str, limit: int = MAX_SHOWN) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _decoded(text: str) -> Any:
+    """The JSON in `text`, or `text` itself when there is none."""
+    if not text.strip().startswith(_JSON_STARTS):
+        return text
+    try:
+        decoded: Any = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return text
+    return text if isinstance(decoded, str) else decoded
+
+
+def _at(value: Any, path: Iterable[str | int]) -> Any:
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):  # an earlier repair replaced what was here
+            return None
+    return value

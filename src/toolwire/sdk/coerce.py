@@ -1,0 +1,210 @@
+"""A call's JSON arguments as the values a function's hints promise; it reads no signatures and runs nothing."""
+
+import copy
+import types
+import typing
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any, ClassVar, Union, cast
+
+import msgspec
+
+from toolwire.core.jsontypes import JsonObject
+from toolwire.providers.schema import Validator, Violation, compile_validator, explain
+from toolwire.sdk.encode import plain
+from toolwire.sdk.limits import read_limits
+from toolwire.sdk.records import is_model
+from toolwire.sdk.schema import DICTS, LISTS, SETS, Inexpressible, see_through
+from toolwire.sdk.signature import REQUIRED, Parameter
+
+_SCALARS = (str, int, float, bool, bytes, type(None))
+_SHARED_DEFAULTS = (str, int, float, bool, bytes, type(None))
+"""Defaults that nobody can change, so that every call may get the very same object."""
+
+
+class InvalidArguments(Exception):
+    """The arguments do not fit; the text is for the model, `violations` for a program."""
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        super().__init__(explain(violations))
+        self.violations = violations
+
+
+class Arguments:
+    """The arguments of one tool: built once at decoration, then one conversion a call.
+
+    Args:
+        label: what the tool is called in errors.
+        parameters: whose hints have a JSON Schema.
+        schema: the tool's input schema, which says what is wrong in the model's own terms.
+        strict: never decode a text that should have been another type (mcp.md S27).
+    """
+
+    def __init__(self, label: str, parameters: Sequence[Parameter], schema: JsonObject, strict: bool = False) -> None:
+        self._schema = schema
+        self._strict = strict
+        self._validator: Validator | None = None
+        self._names = frozenset(parameter.name for parameter in parameters)
+        self._optional = False
+        fields: list[tuple[str, Any, Any]] = []
+        opaque = False
+        for parameter in parameters:
+            lowered = _checked(label, parameter)
+            opaque = opaque or see_through(parameter.hint) not in _SCALARS
+            if parameter.default is REQUIRED:
+                fields.append((parameter.name, lowered, msgspec.NODEFAULT))
+            elif isinstance(parameter.default, _SHARED_DEFAULTS):
+                fields.append((parameter.name, lowered, parameter.default))
+            else:
+                self._optional = True
+                fields.append((parameter.name, lowered | msgspec.UnsetType, msgspec.UNSET))
+        self._opaque = opaque
+        self._record = msgspec.defstruct("Arguments", fields, kw_only=True)
+
+    def bind(self, arguments: JsonObject) -> dict[str, Any]:
+        """The keyword arguments for the function; nothing in them is shared with `arguments`.
+
+        Raises:
+            InvalidArguments: a value is missing or has the wrong type or size.
+        """
+        try:
+            found = self._convert(msgspec.to_builtins(arguments) if self._opaque else arguments)
+        except msgspec.ValidationError as error:
+            found = self._repair(arguments, error)
+        return _without_unset(found) if self._optional else found
+
+    def _convert(self, arguments: JsonObject) -> dict[str, Any]:
+        return msgspec.structs.asdict(msgspec.convert(arguments, self._record, dec_hook=_decode))
+
+    def _repair(self, arguments: JsonObject, error: msgspec.ValidationError) -> dict[str, Any]:
+        """Off the fast path: say what is wrong, unless it is only how the model wrote it."""
+        if self._validator is None:
+            self._validator = compile_validator(self._schema)
+        violations = self._validator.check(arguments)
+        repaired = arguments
+        if violations:
+            found = None if self._strict else self._validator.repaired(arguments)
+            if found is None:
+                raise InvalidArguments(violations) from error
+            repaired = found
+        try:
+            return self._convert(_whole_numbers(msgspec.to_builtins(repaired)))
+        except msgspec.ValidationError as second:
+            raise InvalidArguments([_violation(second)]) from second
+
+
+def deep_copy(arguments: JsonObject) -> JsonObject:
+    """A copy that shares nothing that can change; quick for what JSON is made of."""
+    try:
+        return msgspec.to_builtins(arguments, builtin_types=(bytes,))
+    except (TypeError, ValueError):
+        return copy.deepcopy(arguments)
+
+
+class Alternatives:
+    """Stands for a union that msgspec cannot tell apart: the first member that accepts the value wins."""
+
+    members: ClassVar[tuple[Any, ...]] = ()
+
+    @classmethod
+    def decode(cls, value: Any) -> Any:
+        """`value` as the first member that accepts it."""
+        for member in cls.members:
+            try:
+                return msgspec.convert(value, member, dec_hook=_decode)
+            except msgspec.ValidationError:
+                continue
+        raise ValueError("fits none of the alternatives")
+
+
+class Choices:
+    """Stands for a `Literal` of other values than texts and integers."""
+
+    values: ClassVar[tuple[Any, ...]] = ()
+
+    @classmethod
+    def decode(cls, value: Any) -> Any:
+        """The listed value that `value` is the JSON form of."""
+        for choice in cls.values:
+            shown = plain(choice)
+            if type(shown) is type(value) and shown == value:
+                return choice
+        raise ValueError(f"must be one of {[plain(choice) for choice in cls.values]!r}, got {value!r}")
+
+
+def lower(hint: Any) -> Any:
+    """`hint` as msgspec understands it, with a stand-in for what it cannot express."""
+    hint = see_through(hint)
+    origin, args = typing.get_origin(hint) or hint, typing.get_args(hint)
+    if origin is typing.Annotated:
+        meta = read_limits(args[1:]).meta()
+        return lower(args[0]) if meta is None else typing.Annotated[lower(args[0]), meta]
+    if origin in (Union, types.UnionType):
+        return _lowered_union(args)
+    if origin is typing.Literal:
+        simple = all(value is None or type(value) in (str, int) for value in args)
+        return hint if simple else type("Choices", (Choices,), {"values": args})
+    if origin in LISTS:
+        return list[lower(args[0])] if args else list
+    if origin in SETS:
+        kind: Any = frozenset if origin is frozenset else set
+        return kind[lower(args[0])] if args else kind
+    if origin in DICTS:
+        return dict[lower(args[0]), lower(args[1])] if args else dict
+    if origin is tuple and args:
+        return tuple[tuple(arg if arg is ... else lower(arg) for arg in args)]
+    return hint
+
+
+def _lowered_union(args: tuple[Any, ...]) -> Any:
+    members = tuple(lower(arg) for arg in args)
+    union = Union[members]  # noqa: UP007 -- built from a tuple
+    try:
+        msgspec.json.Decoder(union)
+    except TypeError:
+        return type("Alternatives", (Alternatives,), {"members": members})
+    return union
+
+
+def _checked(label: str, parameter: Parameter) -> Any:
+    if parameter.name.startswith("__"):
+        raise TypeError(f"{label}: parameter {parameter.name!r} must not begin with two underscores; rename it")
+    try:
+        lowered = lower(parameter.hint)
+        msgspec.json.Decoder(lowered)
+    except (TypeError, NameError, Inexpressible) as error:
+        raise TypeError(f"{label}: parameter {parameter.name!r} has the hint {parameter.hint!r}: {error}") from error
+    return lowered
+
+
+def _decode(kind: Any, value: Any) -> Any:
+    """For msgspec: types it does not know."""
+    if issubclass(kind, (Alternatives, Choices)):
+        return kind.decode(value)
+    if issubclass(kind, PurePath):
+        if not isinstance(value, str):
+            raise ValueError(f"expected a path as text, got {type(value).__name__}")
+        return kind(value)
+    if is_model(kind):
+        return kind.model_validate(value)
+    raise TypeError(f"{kind!r} cannot be made from JSON")
+
+
+def _without_unset(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value is not msgspec.UNSET}
+
+
+def _whole_numbers(value: Any) -> Any:
+    """JSON knows one kind of number: 3.0 is an integer for a schema, and a float for Python."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in cast("JsonObject", value).items()}
+    return value
+
+
+def _violation(error: msgspec.ValidationError) -> Violation:
+    message, _, path = str(error).partition(" - at `$")
+    return Violation(path.rstrip("`").lstrip("."), message[:1].lower() + message[1:])

@@ -1,0 +1,188 @@
+"""What a tool's body is given besides its arguments; it does not know how the call came in or where events go."""
+
+import logging
+import math
+import threading
+from collections.abc import Awaitable, Generator, Mapping, MutableMapping
+from typing import Any, Self
+
+import anyio
+import anyio.lowlevel
+
+from toolwire.core.call import Call
+from toolwire.core.event import Chunk, Event, Log, Progress
+from toolwire.core.handler import Emit
+from toolwire.core.result import Text
+from toolwire.sdk.content import ContentStore, MemoryContentStore
+from toolwire.sdk.encode import clean_text
+
+LOGGER = logging.getLogger("toolwire.tool")
+
+_LEVELS = {
+    logging.CRITICAL: "critical",
+    logging.ERROR: "error",
+    logging.WARNING: "warning",
+    logging.INFO: "info",
+}
+
+
+class ToolContext:
+    """The surroundings of one call.
+
+    Made by the runtime for each call; made by hand it keeps content in memory, has no deadline and its events go
+    nowhere, which is what a unit test of a tool wants.
+
+    Attributes:
+        artifact_store: where large or binary content goes (sdk.md 14).
+        metadata: strings about the call: `task_id`, `root_task_id`, `trace_id`, `tool_use_id`.
+        deadline: Unix seconds, UTC, after which nobody waits for the result; infinity when there is none.
+        call_id: the call's id, which also names it in logs; "" for a context made by hand.
+    """
+
+    def __init__(
+        self,
+        artifact_store: ContentStore | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        deadline: float = math.inf,
+        *,
+        call_id: str = "",
+        emit: Emit | None = None,
+    ) -> None:
+        self.artifact_store: ContentStore = MemoryContentStore() if artifact_store is None else artifact_store
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self.deadline = deadline
+        self.call_id = call_id
+        self._emit = emit
+        self._last: float = -math.inf
+        self._abandoned = False
+        self._log: CallLog | None = None
+        self._thread = threading.get_ident()
+        self._loop = None if emit is None else anyio.lowlevel.current_token()
+
+    @classmethod
+    def for_call(cls, call: Call, emit: Emit) -> Self:
+        """The context of `call`; a subclass adds its own parts here."""
+        metadata = {
+            "task_id": call.id,
+            "root_task_id": call.parent or call.id,
+            "trace_id": call.parent or call.id,
+            "tool_use_id": call.id,
+        }
+        return cls(metadata=metadata, deadline=call.deadline, call_id=call.id, emit=emit)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody wants the result any more: stop as soon as you can."""
+        if self._abandoned:
+            return True
+        if self._loop is None or threading.get_ident() != self._thread:
+            return False
+        return anyio.current_effective_deadline() == -math.inf
+
+    @property
+    def log(self) -> "CallLog":
+        """A logger whose lines also go to the call's record, and to the client if it asked for them."""
+        if self._log is None:
+            self._log = CallLog(self.call_id, self._send)
+        return self._log
+
+    def progress(self, message: str, value: float | None = None, total: float | None = None) -> Awaitable[None]:
+        """Tell how far the work is; awaiting the answer is optional and lets other tasks run.
+
+        Args:
+            message: a short line for people.
+            value: how far; it must rise, so one that would not is replaced by the last one plus one.
+            total: the value at the end, when it is known.
+
+        Raises:
+            TypeError: `value` or `total` is not a number.
+        """
+        number = self._next(value)
+        self._send(Progress(number, _number(total, "total"), clean_text(str(message))))
+        return _PAUSE
+
+    def say(self, text: str) -> Awaitable[None]:
+        """Send a part of the answer ahead of the whole; awaiting it is optional and lets other tasks run."""
+        self._next(None)
+        self._send(Chunk(Text(clean_text(str(text)))))
+        return _PAUSE
+
+    def abandon(self) -> None:
+        """For the runtime: the call is over, whatever the body does; its later events are dropped."""
+        self._abandoned = True
+
+    def _next(self, value: float | None) -> float:
+        """`say` and `progress` share this one counter (gateway.md §6, "Answers")."""
+        wanted = _number(value, "value")
+        after = 1 if self._last == -math.inf else self._last + 1
+        self._last = wanted if wanted is not None and wanted > self._last else after
+        return self._last
+
+    def _send(self, event: Event) -> None:
+        emit = self._emit
+        if emit is None or self._abandoned:
+            return
+        if threading.get_ident() == self._thread:
+            emit(event)
+            return
+        from anyio import from_thread  # noqa: PLC0415 -- heavy, and needed by bodies on threads alone
+
+        try:
+            from_thread.run_sync(emit, event, token=self._loop)
+        except anyio.RunFinishedError:
+            self._abandoned = True
+
+
+class CallLog(logging.LoggerAdapter[logging.Logger]):
+    """The logger of one call: every line is an event of the call and a record of the logger `toolwire.tool`."""
+
+    def __init__(self, call_id: str, send: Emit) -> None:
+        super().__init__(LOGGER, {"call_id": call_id})
+        self._send = send
+
+    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
+        """Name the call in the record, beside the `extra` that the author gave."""
+        kwargs["extra"] = {**dict(self.extra or {}), **(kwargs.get("extra") or {})}
+        return msg, kwargs
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        """Emit the line and log it; a traceback goes to the log only."""
+        text = _formatted(msg, args)
+        self._send(Log(_level_name(level), clean_text(text), self.logger.name))
+        kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 1
+        super().log(level, "%s", text, **kwargs)
+
+
+class _Pause:
+    """Awaitable as often as wanted, and harmless when it is not awaited, unlike a coroutine."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return anyio.lowlevel.checkpoint().__await__()
+
+
+_PAUSE = _Pause()
+
+
+def _formatted(msg: object, args: tuple[object, ...]) -> str:
+    text = str(msg)
+    if not args:
+        return text
+    try:
+        return text % args
+    except (TypeError, ValueError):
+        return f"{text} {args!r}"
+
+
+def _level_name(level: int) -> str:
+    for floor, name in _LEVELS.items():
+        if level >= floor:
+            return name
+    return "debug"
+
+
+def _number(value: float | None, what: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance] -- authors do not all check types
+        raise TypeError(f"progress({what}) must be a number, got {type(value).__name__}")
+    return value if math.isfinite(value) else None

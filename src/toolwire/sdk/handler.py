@@ -1,0 +1,257 @@
+"""From a call to its result through an author's function, whatever the function does; it derives no schemas.
+
+Whatever the body returns or raises, even `SystemExit`, becomes a `Result`. Only being cancelled goes on, because then
+nobody waits for one.
+"""
+
+import inspect
+import logging
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import anyio
+import anyio.lowlevel
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.call import Call
+from toolwire.core.errors import ToolwireError
+from toolwire.core.handler import Emit, Handler
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Result, Text, failed
+from toolwire.providers.schema import Validator, compile_validator, explain
+from toolwire.sdk.coerce import Arguments, InvalidArguments, deep_copy
+from toolwire.sdk.context import ToolContext
+from toolwire.sdk.encode import Unencodable, clean_text
+from toolwire.sdk.result import NO_REASON, Refuse, ToolError, to_result
+
+LOGGER = logging.getLogger("toolwire.sdk")
+
+THREADS_PER_TOOL = 40
+"""Synchronous bodies of one tool that run at once; further calls wait. Other tools have their own threads."""
+
+INVALID_ARGUMENTS = "invalid_param"
+
+ContextFor: TypeAlias = Callable[[Call, Emit], ToolContext]
+_Started: TypeAlias = tuple[tuple[Any, ...], dict[str, Any], ToolContext | None]
+_Start: TypeAlias = Callable[[Call, Emit], _Started]
+
+
+class Plan(Struct, frozen=True):
+    """How to call one function.
+
+    `arguments` converts the arguments of a typed function; a raw one gets them as they came. `input_schema`, where
+    set, is what they are checked against first. `context` names the parameter of a typed function that takes the
+    context. `inline` runs a synchronous body on the event loop. `output_schema` is what structured content is checked against,
+    and `wrap` puts what is no object into one.
+    """
+
+    name: str
+    fn: Callable[..., Any]
+    is_async: bool
+    arguments: Arguments | None
+    context: str | None
+    context_type: type[ToolContext]
+    input_schema: JsonObject | None = None
+    inline: bool = False
+    output_schema: JsonObject | None = None
+    wrap: bool = False
+
+
+def make_handler(plan: Plan, context_for: ContextFor | None = None) -> Handler:
+    """The handler of one tool.
+
+    Args:
+        plan: how to call the function.
+        context_for: makes the context of a call; by default `plan.context_type.for_call`.
+
+    Returns:
+        A handler that raises nothing but cancellation.
+    """
+    start = _starter(plan, context_for or plan.context_type.for_call)
+    finish = _finisher(plan)
+    if plan.is_async or plan.inline:
+        return _in_place(plan, start, finish)
+    return _on_thread(plan, start, finish)
+
+
+def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
+    """The check and the copy of arguments; its result shares nothing with what came.
+
+    The function raises `InvalidArguments` when they do not fit `plan.input_schema`.
+    """
+    if plan.input_schema is None:
+        return deep_copy
+    schema, compiled = plan.input_schema, list[Validator]()
+
+    def check(arguments: JsonObject) -> JsonObject:
+        if not compiled:
+            compiled.append(compile_validator(schema))
+        violations = compiled[0].check(arguments)
+        if violations:
+            raise InvalidArguments(violations)
+        return deep_copy(arguments)
+
+    return check
+
+
+def _starter(plan: Plan, context_for: ContextFor) -> _Start:
+    if plan.arguments is None:
+        check = checked(plan)
+
+        def start_raw(call: Call, emit: Emit) -> _Started:
+            ctx = context_for(call, emit)
+            return (check(call.arguments), ctx), {}, ctx
+
+        return start_raw
+    bind, name = binder(plan.arguments, plan), plan.context
+    if name is None:
+        return lambda call, _emit: ((), bind(call.arguments), None)
+
+    def start_typed(call: Call, emit: Emit) -> _Started:
+        keywords = bind(call.arguments)
+        ctx = keywords[name] = context_for(call, emit)
+        return (), keywords, ctx
+
+    return start_typed
+
+
+def binder(arguments: Arguments, plan: Plan) -> Callable[[JsonObject], dict[str, Any]]:
+    """From a typed function's JSON arguments to its keywords; raises `InvalidArguments`."""
+    if plan.input_schema is None:
+        return arguments.bind
+    check = checked(plan)
+    return lambda given: arguments.bind(check(given))
+
+
+def _finisher(plan: Plan) -> Callable[[Any, ToolContext | None], Result]:
+    schema, wrap, compiled = plan.output_schema, plan.wrap, list[Validator]()
+
+    def finish(value: Any, ctx: ToolContext | None) -> Result:
+        result = to_result(value, None if ctx is None else ctx.artifact_store, wrap)
+        if schema is None or result.error is not None:  # a failure owes no structured content (mcp.md S23)
+            return result
+        if not compiled:
+            compiled.append(compile_validator(schema))
+        return _with_checked_output(plan.name, compiled[0], result)
+
+    return finish
+
+
+def _with_checked_output(name: str, validator: Validator, result: Result) -> Result:
+    if result.structured is msgspec.UNSET:
+        return failed(f"tool {name!r} gave no structured content, which its output schema promises")
+    violations = validator.check(result.structured)
+    if not violations:
+        return result
+    problem = explain(violations).removeprefix("invalid arguments: ")
+    return failed(f"tool {name!r} gave a result that does not fit its output schema: {problem}")
+
+
+def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
+    fn, is_async, plain = plan.fn, plan.is_async, plan.output_schema is None
+
+    async def handle(call: Call, emit: Emit) -> Result:
+        try:
+            positional, keywords, ctx = start(call, emit)
+            value = fn(*positional, **keywords)
+            if is_async or inspect.isawaitable(value):
+                value = await value
+            if plain and type(value) is str and value.isascii():
+                return Result(content=(Text(value),))
+            return finish(value, ctx)
+        except BaseException as error:
+            if _goes_on(error):
+                raise
+            return ended_badly(plan.name, call, error)
+
+    return handle
+
+
+def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
+    fn = plan.fn
+    limits = anyio.lowlevel.RunVar[anyio.CapacityLimiter](f"toolwire.sdk threads of {plan.name}")
+
+    async def handle(call: Call, emit: Emit) -> Result:
+        ctx: ToolContext | None = None
+        try:
+            positional, keywords, ctx = start(call, emit)
+            value, error = await _threaded(limits, fn, positional, keywords)
+            if error is not None:
+                return ended_badly(plan.name, call, error)
+            if inspect.isawaitable(value):
+                value = await value
+            return finish(value, ctx)
+        except BaseException as error:
+            if ctx is not None:
+                ctx.abandon()
+            if _goes_on(error):
+                raise
+            return ended_badly(plan.name, call, error)
+
+    return handle
+
+
+async def _threaded(
+    limits: anyio.lowlevel.RunVar[anyio.CapacityLimiter],
+    fn: Callable[..., Any],
+    positional: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[Any, BaseException | None]:
+    """Run `fn` on a worker thread, in a copy of this task's context variables.
+
+    Cancellation: the thread is left behind; a body that wants to stop early looks at `ctx.cancelled`.
+    """
+    from anyio import to_thread  # noqa: PLC0415 -- heavy, and asynchronous tools do not need it
+
+    limiter = limits.get(None)
+    if limiter is None:
+        limiter = anyio.CapacityLimiter(THREADS_PER_TOOL)
+        limits.set(limiter)
+
+    def body() -> tuple[Any, BaseException | None]:
+        """Nothing is raised on the thread: a future carries neither `StopIteration` nor `SystemExit` home."""
+        try:
+            return fn(*positional, **keywords), None
+        except BaseException as error:  # noqa: BLE001 -- told to the caller as a value
+            return None, error
+
+    return await to_thread.run_sync(body, abandon_on_cancel=True, limiter=limiter)
+
+
+def ended_badly(name: str, call: Call, error: BaseException) -> Result:
+    """The failed result for what a body raised.
+
+    The model reads an author's own words (`ToolError`, `Refuse`) and ours. Of any other exception it reads the type
+    and the call's id; the message and the traceback go to the logger `toolwire.sdk` alone (sdk.md 17, §3.12).
+    """
+    match error:
+        case ToolError():
+            return failed(clean_text(str(error)) or NO_REASON)
+        case Refuse():
+            return failed(clean_text(str(error)) or "refused", data={"refused": True})
+        case InvalidArguments():
+            found = [{"path": violation.path, "message": violation.message} for violation in error.violations]
+            return failed(clean_text(str(error)), INVALID_ARGUMENTS, {"violations": found})
+        case Unencodable():
+            return failed(f"tool {name!r} returned a value that has no JSON form: {clean_text(str(error))}")
+        case _:
+            LOGGER.error("tool %r failed in call %s", name, call.id, exc_info=error)
+    if isinstance(error, ToolwireError):
+        return failed(clean_text(error.message))
+    return failed(f"tool {name!r} failed: {type(error).__name__} (reference {call.id})")
+
+
+def _goes_on(error: BaseException) -> bool:
+    """Whether `error` is not the body's but the end of the task that runs it."""
+    if isinstance(error, GeneratorExit):
+        return True
+    cancelled = anyio.get_cancelled_exc_class()
+    if isinstance(error, Exception) or not isinstance(error, cancelled):
+        return False
+    if cancelled.__module__.partition(".")[0] != "asyncio" or anyio.current_effective_deadline() == -math.inf:
+        return True
+    task = sys.modules["asyncio"].current_task()  # a body may let out the cancellation of a task of its own
+    return task is None or task.cancelling() > 0
