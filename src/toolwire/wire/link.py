@@ -45,7 +45,7 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A tool that an agent registers (gateway.md §6, sync).
 
     `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
-    skill out of `tools/list`.
+    skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     icons: list[JsonObject] | None = None
     expose_as_tool: bool = True
     idempotent: bool = False
+    long_running: bool = False
     timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
 
 
@@ -87,7 +88,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     metadata: JsonObject = {}
 
 
-class Hello(Struct, frozen=True, tag="hello", omit_defaults=True):
+class Hello(Struct, frozen=True, tag="hello", tag_field="frame", omit_defaults=True):
     """First frame of an agent.
 
     `journal` names the agent's `message → answer` memory: a message that this journal has taken may be sent to it
@@ -101,14 +102,14 @@ class Hello(Struct, frozen=True, tag="hello", omit_defaults=True):
     running: tuple[str, ...] = ()
 
 
-class Welcome(Struct, frozen=True, tag="welcome", omit_defaults=True):
+class Welcome(Struct, frozen=True, tag="welcome", tag_field="frame", omit_defaults=True):
     """The agent is attached. `skills` counts {created, updated, deactivated}."""
 
     agent_id: str
     skills: dict[str, int]
 
 
-class Deliver(Struct, frozen=True, tag="deliver", omit_defaults=True):
+class Deliver(Struct, frozen=True, tag="deliver", tag_field="frame", omit_defaults=True):
     """A message for the agent: a `chat_message` to answer, or a `chat_cancel` that names one in its payload."""
 
     delivery_id: str
@@ -116,7 +117,7 @@ class Deliver(Struct, frozen=True, tag="deliver", omit_defaults=True):
     redelivered: bool = False
 
 
-class Publish(Struct, frozen=True, tag="publish", omit_defaults=True):
+class Publish(Struct, frozen=True, tag="publish", tag_field="frame", omit_defaults=True):
     """Put a message on a channel. The same `message_id` again changes nothing and is answered like the first."""
 
     ref: int
@@ -127,7 +128,7 @@ class Publish(Struct, frozen=True, tag="publish", omit_defaults=True):
     in_reply_to: str | None = None
 
 
-class Published(Struct, frozen=True, tag="published", omit_defaults=True):
+class Published(Struct, frozen=True, tag="published", tag_field="frame", omit_defaults=True):
     """The message is on the channel, as durably as the channel is."""
 
     ref: int
@@ -136,7 +137,7 @@ class Published(Struct, frozen=True, tag="published", omit_defaults=True):
     idempotent: bool = False
 
 
-class Read(Struct, frozen=True, tag="read", omit_defaults=True):
+class Read(Struct, frozen=True, tag="read", tag_field="frame", omit_defaults=True):
     """Ask for a channel's rows after the offset `since`; `limit` at most 500."""
 
     ref: int
@@ -145,14 +146,14 @@ class Read(Struct, frozen=True, tag="read", omit_defaults=True):
     limit: int = 100
 
 
-class Rows(Struct, frozen=True, tag="rows"):
+class Rows(Struct, frozen=True, tag="rows", tag_field="frame"):
     """The answer to `Read`."""
 
     ref: int
     messages: tuple[Message, ...]
 
 
-class Refused(Struct, frozen=True, tag="refused", omit_defaults=True):
+class Refused(Struct, frozen=True, tag="refused", tag_field="frame", omit_defaults=True):
     """A frame was not accepted; `code` is one of `errors.ERRORS`. Without `ref` it speaks of the link itself."""
 
     code: str
@@ -160,7 +161,7 @@ class Refused(Struct, frozen=True, tag="refused", omit_defaults=True):
     ref: int | None = None
 
 
-class Drain(Struct, frozen=True, tag="drain"):
+class Drain(Struct, frozen=True, tag="drain", tag_field="frame"):
     """The agent finishes what it has and wants no more deliveries."""
 
 
