@@ -12,8 +12,8 @@ from toolwire.core.result import Result
 from toolwire.core.tool import Tool
 
 
-class FunctionTool(Protocol):
-    """What a function needs to be served: its definition, and the handler that runs its calls."""
+class LocalTool(Protocol):
+    """What a function of this process needs to be served: its definition, and the handler that runs its calls."""
 
     @property
     def tool(self) -> Tool:
@@ -37,8 +37,8 @@ class FunctionProvider:
         ValueError: two different functions have the same name.
     """
 
-    def __init__(self, tools: Iterable[FunctionTool], source: str = "") -> None:
-        given: dict[str, FunctionTool] = {}
+    def __init__(self, tools: Iterable[LocalTool], source: str = "") -> None:
+        given: dict[str, LocalTool] = {}
         for entry in tools:
             other = given.setdefault(entry.tool.name, entry)
             if other is not entry:

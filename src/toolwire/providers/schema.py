@@ -3,15 +3,15 @@
 Spec: JSON Schema 2020-12, which is also what MCP takes a schema for that names no `$schema` (SEP-2106).
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from msgspec import Struct
 
-from toolwire.core.jsontypes import Json, JsonObject
+from toolwire.core.errors import InvalidParam
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.schema import Violation
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -27,18 +27,8 @@ _BACKTRACK_LIMIT = 100_000
 """Steps a pattern may take before the text counts as not matching: patterns come from strangers, too."""
 
 _BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_INDEX = re.compile(r"0|[1-9][0-9]*")
 _JSON_STARTS = ("{", "[", "-", "t", "f", "n", *"0123456789")
-
-
-class Violation(Struct, frozen=True):
-    """One thing wrong: `path` leads to it, such as `filters[0].name` ("" for the whole), `message` says what."""
-
-    path: str
-    message: str
-
-
-class SchemaRefused(ValueError):
-    """A schema is too large, too deep, points elsewhere, or is no JSON Schema."""
 
 
 class Validator:
@@ -47,14 +37,14 @@ class Validator:
     def __init__(self, compiled: "jsonschema_rs.Validator") -> None:
         self._compiled = compiled
 
-    def valid(self, value: Json) -> bool:
+    def valid(self, value: Any) -> bool:
         """Whether `value` fits; what cannot be JSON does not."""
         try:
             return self._compiled.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
 
-    def check(self, value: Json) -> list[Violation]:
+    def check(self, value: Any) -> list[Violation]:
         """What is wrong with `value`, at most `MAX_FINDINGS` of it; empty, and quick, when nothing is."""
         if self.valid(value):
             return []
@@ -63,7 +53,7 @@ class Validator:
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             return [Violation("", f"is not JSON: {_short(str(error))}")]
         found = dict.fromkeys(_finding(error) for error in errors)
-        return sorted(found, key=lambda finding: finding.path)[:MAX_FINDINGS] or [Violation("", "does not fit")]
+        return sorted(found, key=lambda finding: finding.path)[:MAX_FINDINGS]
 
     def repaired(self, value: JsonObject) -> JsonObject | None:
         """`value` with texts decoded that the schema refuses and whose content it takes, or `None`.
@@ -100,7 +90,7 @@ def compile_validator(schema: JsonObject) -> Validator:
     """Compile `schema` once; costs about half a millisecond.
 
     Raises:
-        SchemaRefused: it is larger than `MAX_SCHEMA_BYTES`, deeper than `MAX_SCHEMA_DEPTH`, refers to another
+        InvalidParam: it is larger than `MAX_SCHEMA_BYTES`, deeper than `MAX_SCHEMA_DEPTH`, refers to another
             document, or is not a JSON Schema of a known draft.
     """
     import jsonschema_rs  # noqa: PLC0415 -- heavy, and writing tools does not need it
@@ -111,15 +101,31 @@ def compile_validator(schema: JsonObject) -> Validator:
         return Validator(jsonschema_rs.validator_for(schema, retriever=_refuse_remote, pattern_options=options))
     except ValueError as error:
         reason = str(getattr(error, "message", error)).partition("\n")[0]
-        raise SchemaRefused(f"the schema cannot be used: {_short(reason, 300)}") from error
+        raise InvalidParam(f"the schema cannot be used: {_short(reason, 300)}") from error
 
 
 def explain(violations: Sequence[Violation]) -> str:
-    """All violations in one line for a model or a person: `invalid arguments: city: is missing; units: …`."""
-    parts = (
-        f"{violation.path}: {violation.message}" if violation.path else violation.message for violation in violations
-    )
-    return "invalid arguments: " + "; ".join(parts)
+    """All violations in one line for a model or a person: `city: is missing; filters[0].size: must be …`."""
+    return "; ".join(f"{_readable(v.path)}: {v.message}" if v.path else v.message for v in violations)
+
+
+def pointer(parts: Iterable[str | int]) -> str:
+    """The JSON Pointer of a path (RFC 6901)."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def _readable(path: str) -> str:
+    """A JSON Pointer as people write paths: `filters[0].name`."""
+    text = ""
+    for part in path.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if _INDEX.fullmatch(name):
+            text += f"[{name}]"
+        elif _BARE_NAME.fullmatch(name):
+            text += f".{name}" if text else name
+        else:
+            text += f"[{_shown(name)}]"
+    return text
 
 
 def _refuse_remote(uri: str) -> Any:
@@ -130,23 +136,23 @@ def _check_size(schema: JsonObject) -> None:
     try:
         size = len(msgspec.json.encode(schema))
     except (TypeError, ValueError, RecursionError) as error:
-        raise SchemaRefused(f"the schema is not JSON: {_short(str(error))}") from error
+        raise InvalidParam(f"the schema is not JSON: {_short(str(error))}") from error
     if size > MAX_SCHEMA_BYTES:
-        raise SchemaRefused(f"the schema has {size} bytes, more than {MAX_SCHEMA_BYTES}; make it smaller")
+        raise InvalidParam(f"the schema has {size} bytes, more than {MAX_SCHEMA_BYTES}; make it smaller")
     level: list[Any] = [schema]
     for _ in range(MAX_SCHEMA_DEPTH):
-        level = [child for node in level for child in _children(node)]
+        level = [child for part in level for child in _children(part)]
         if not level:
             return
-    raise SchemaRefused(f"the schema is nested more than {MAX_SCHEMA_DEPTH} deep; move parts under $defs")
+    raise InvalidParam(f"the schema is nested more than {MAX_SCHEMA_DEPTH} deep; move parts under $defs")
 
 
-def _children(node: Any) -> Iterable[Any]:
+def _children(part: Any) -> Iterable[Any]:
     values: Iterable[Any] = ()
-    if isinstance(node, dict):
-        values = cast("JsonObject", node).values()
-    elif isinstance(node, list):
-        values = cast("list[Any]", node)
+    if isinstance(part, dict):
+        values = cast("JsonObject", part).values()
+    elif isinstance(part, list):
+        values = cast("list[Any]", part)
     return [value for value in values if isinstance(value, (dict, list))]
 
 
@@ -154,23 +160,11 @@ def _finding(error: "jsonschema_rs.ValidationError") -> Violation:
     kind = cast("Any", error.kind)
     path = list(error.instance_path)
     if kind.name == "required":
-        return Violation(_path([*path, kind.property]), "is missing")
+        return Violation(pointer([*path, kind.property]), "is missing")
     if kind.name == "additionalProperties" and len(kind.unexpected) == 1:
-        return Violation(_path([*path, kind.unexpected[0]]), "is not a known argument")
+        return Violation(pointer([*path, kind.unexpected[0]]), "is not a known argument")
     say = _SAY.get(kind.name)
-    return Violation(_path(path), say(kind, error.instance) if say else _short(error.message, 300))
-
-
-def _path(parts: Iterable[str | int]) -> str:
-    text = ""
-    for part in parts:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        elif _BARE_NAME.fullmatch(part):
-            text += f".{part}" if text else part
-        else:
-            text += f"[{json.dumps(part, ensure_ascii=False)}]"
-    return text
+    return Violation(pointer(path), say(kind, error.instance) if say else _short(error.message, 300))
 
 
 def _say_type(kind: Any, value: Any) -> str:
@@ -204,7 +198,7 @@ def _article(noun: str) -> str:
 
 def _shown(value: Any) -> str:
     try:
-        return _short(json.dumps(value, ensure_ascii=False))
+        return _short(msgspec.json.encode(value).decode())
     except (TypeError, ValueError, RecursionError):
         return type(value).__name__
 

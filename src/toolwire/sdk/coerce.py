@@ -1,33 +1,32 @@
 """A call's JSON arguments as the values a function's hints promise; it reads no signatures and runs nothing."""
 
 import copy
+import re
 import types
 import typing
 from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any, ClassVar, Union, cast
 
 import msgspec
 
+from toolwire.core.errors import InvalidArguments
 from toolwire.core.jsontypes import JsonObject
-from toolwire.providers.schema import Validator, Violation, compile_validator, explain
+from toolwire.core.schema import Violation
+from toolwire.providers.schema import Validator, compile_validator, explain, pointer
 from toolwire.sdk.encode import plain
 from toolwire.sdk.limits import read_limits
-from toolwire.sdk.records import is_model
+from toolwire.sdk.records import is_model, is_path
 from toolwire.sdk.schema import DICTS, LISTS, SETS, Inexpressible, see_through
 from toolwire.sdk.signature import REQUIRED, Parameter
 
+_STEP = re.compile(r"\.[^.\[]+|\[[^\]]*\]")
 _SCALARS = (str, int, float, bool, bytes, type(None))
 _SHARED_DEFAULTS = (str, int, float, bool, bytes, type(None))
 """Defaults that nobody can change, so that every call may get the very same object."""
 
 
-class InvalidArguments(Exception):
-    """The arguments do not fit; the text is for the model, `violations` for a program."""
-
-    def __init__(self, violations: Sequence[Violation]) -> None:
-        super().__init__(explain(violations))
-        self.violations = violations
+class UnfitArguments(InvalidArguments):
+    """The arguments of the call at hand do not fit; the text is for the model, `violations` in `data` for a program."""
 
 
 class Arguments:
@@ -65,7 +64,7 @@ class Arguments:
         """The keyword arguments for the function; nothing in them is shared with `arguments`.
 
         Raises:
-            InvalidArguments: a value is missing or has the wrong type or size.
+            UnfitArguments: a value is missing or has the wrong type or size.
         """
         try:
             found = self._convert(msgspec.to_builtins(arguments) if self._opaque else arguments)
@@ -85,12 +84,21 @@ class Arguments:
         if violations:
             found = None if self._strict else self._validator.repaired(arguments)
             if found is None:
-                raise InvalidArguments(violations) from error
+                raise unfit(violations) from error
             repaired = found
         try:
             return self._convert(_whole_numbers(msgspec.to_builtins(repaired)))
         except msgspec.ValidationError as second:
-            raise InvalidArguments([_violation(second)]) from second
+            raise unfit([_violation(second)]) from second
+
+
+def unfit(violations: Sequence[Violation]) -> UnfitArguments:
+    """The error that says what is wrong with the arguments."""
+    return UnfitArguments(
+        f"invalid arguments: {explain(violations)}",
+        param=f"arguments{violations[0].path}",
+        violations=[{"path": violation.path, "message": violation.message} for violation in violations],
+    )
 
 
 def deep_copy(arguments: JsonObject) -> JsonObject:
@@ -181,7 +189,7 @@ def _decode(kind: Any, value: Any) -> Any:
     """For msgspec: types it does not know."""
     if issubclass(kind, (Alternatives, Choices)):
         return kind.decode(value)
-    if issubclass(kind, PurePath):
+    if is_path(kind):
         if not isinstance(value, str):
             raise ValueError(f"expected a path as text, got {type(value).__name__}")
         return kind(value)
@@ -206,5 +214,7 @@ def _whole_numbers(value: Any) -> Any:
 
 
 def _violation(error: msgspec.ValidationError) -> Violation:
+    """From msgspec's words, such as "Expected `int`, got `str` - at `$.sizes[0].height`"; `[...]` is some key."""
     message, _, path = str(error).partition(" - at `$")
-    return Violation(path.rstrip("`").lstrip("."), message[:1].lower() + message[1:])
+    parts = [part.strip("[]") for part in _STEP.findall(path.rstrip("`"))]
+    return Violation(pointer(part.lstrip(".") for part in parts), message[:1].lower() + message[1:])

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Generator, Mapping, MutableMapping
 from typing import Any, Self
 
 import anyio
-import anyio.lowlevel
 
 from toolwire.core.call import Call
 from toolwire.core.event import Chunk, Event, Log, Progress
@@ -125,10 +124,8 @@ class ToolContext:
         if threading.get_ident() == self._thread:
             emit(event)
             return
-        from anyio import from_thread  # noqa: PLC0415 -- heavy, and needed by bodies on threads alone
-
         try:
-            from_thread.run_sync(emit, event, token=self._loop)
+            anyio.from_thread.run_sync(emit, event, token=self._loop)
         except anyio.RunFinishedError:
             self._abandoned = True
 

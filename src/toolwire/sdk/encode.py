@@ -6,6 +6,7 @@ become null and a lone surrogate becomes U+FFFD, because JSON has none of them.
 """
 
 import math
+import os
 import sys
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence, ValuesView
@@ -14,7 +15,6 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from pathlib import PurePath
 from typing import Any, cast
 from uuid import UUID
 
@@ -23,9 +23,9 @@ import msgspec
 MAX_DEPTH = 200
 """Deeper than any real answer, and shallow enough for every reader's own limit."""
 
-_AS_TEXT = (Decimal, UUID, PurePath)
+_AS_TEXT: tuple[Any, ...] = (Decimal, UUID, os.PathLike)
 _AS_ISO = (datetime, date, time)
-_KEYS = (str, bool, int, float, Enum, *_AS_TEXT, *_AS_ISO)
+_KEYS: tuple[Any, ...] = (str, bool, int, float, Enum, *_AS_TEXT, *_AS_ISO)
 
 
 class Unencodable(Exception):

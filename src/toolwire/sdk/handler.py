@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import anyio
-import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
@@ -22,7 +21,7 @@ from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
 from toolwire.providers.schema import Validator, compile_validator, explain
-from toolwire.sdk.coerce import Arguments, InvalidArguments, deep_copy
+from toolwire.sdk.coerce import Arguments, UnfitArguments, deep_copy, unfit
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text
 from toolwire.sdk.result import NO_REASON, Refuse, ToolError, to_result
@@ -31,8 +30,6 @@ LOGGER = logging.getLogger("toolwire.sdk")
 
 THREADS_PER_TOOL = 40
 """Synchronous bodies of one tool that run at once; further calls wait. Other tools have their own threads."""
-
-INVALID_ARGUMENTS = "invalid_param"
 
 ContextFor: TypeAlias = Callable[[Call, Emit], ToolContext]
 _Started: TypeAlias = tuple[tuple[Any, ...], dict[str, Any], ToolContext | None]
@@ -44,8 +41,8 @@ class Plan(Struct, frozen=True):
 
     `arguments` converts the arguments of a typed function; a raw one gets them as they came. `input_schema`, where
     set, is what they are checked against first. `context` names the parameter of a typed function that takes the
-    context. `inline` runs a synchronous body on the event loop. `output_schema` is what structured content is checked against,
-    and `wrap` puts what is no object into one.
+    context. `inline` runs a synchronous body on the event loop. `output_schema` is what structured content is checked
+    against, and `wrap` puts what is no object into one.
     """
 
     name: str
@@ -80,7 +77,7 @@ def make_handler(plan: Plan, context_for: ContextFor | None = None) -> Handler:
 def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
     """The check and the copy of arguments; its result shares nothing with what came.
 
-    The function raises `InvalidArguments` when they do not fit `plan.input_schema`.
+    The function raises `UnfitArguments` when they do not fit `plan.input_schema`.
     """
     if plan.input_schema is None:
         return deep_copy
@@ -91,7 +88,7 @@ def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
             compiled.append(compile_validator(schema))
         violations = compiled[0].check(arguments)
         if violations:
-            raise InvalidArguments(violations)
+            raise unfit(violations)
         return deep_copy(arguments)
 
     return check
@@ -119,7 +116,7 @@ def _starter(plan: Plan, context_for: ContextFor) -> _Start:
 
 
 def binder(arguments: Arguments, plan: Plan) -> Callable[[JsonObject], dict[str, Any]]:
-    """From a typed function's JSON arguments to its keywords; raises `InvalidArguments`."""
+    """From a typed function's JSON arguments to its keywords; raises `UnfitArguments`."""
     if plan.input_schema is None:
         return arguments.bind
     check = checked(plan)
@@ -146,8 +143,7 @@ def _with_checked_output(name: str, validator: Validator, result: Result) -> Res
     violations = validator.check(result.structured)
     if not violations:
         return result
-    problem = explain(violations).removeprefix("invalid arguments: ")
-    return failed(f"tool {name!r} gave a result that does not fit its output schema: {problem}")
+    return failed(f"tool {name!r} gave a result that does not fit its output schema: {explain(violations)}")
 
 
 def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
@@ -172,7 +168,7 @@ def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | No
 
 def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
     fn = plan.fn
-    limits = anyio.lowlevel.RunVar[anyio.CapacityLimiter](f"toolwire.sdk threads of {plan.name}")
+    limits = anyio.lowlevel.RunVar["anyio.CapacityLimiter"](f"toolwire.sdk threads of {plan.name}")
 
     async def handle(call: Call, emit: Emit) -> Result:
         ctx: ToolContext | None = None
@@ -195,7 +191,7 @@ def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | N
 
 
 async def _threaded(
-    limits: anyio.lowlevel.RunVar[anyio.CapacityLimiter],
+    limits: "anyio.lowlevel.RunVar[anyio.CapacityLimiter]",
     fn: Callable[..., Any],
     positional: tuple[Any, ...],
     keywords: dict[str, Any],
@@ -204,8 +200,6 @@ async def _threaded(
 
     Cancellation: the thread is left behind; a body that wants to stop early looks at `ctx.cancelled`.
     """
-    from anyio import to_thread  # noqa: PLC0415 -- heavy, and asynchronous tools do not need it
-
     limiter = limits.get(None)
     if limiter is None:
         limiter = anyio.CapacityLimiter(THREADS_PER_TOOL)
@@ -218,7 +212,7 @@ async def _threaded(
         except BaseException as error:  # noqa: BLE001 -- told to the caller as a value
             return None, error
 
-    return await to_thread.run_sync(body, abandon_on_cancel=True, limiter=limiter)
+    return await anyio.to_thread.run_sync(body, abandon_on_cancel=True, limiter=limiter)
 
 
 def ended_badly(name: str, call: Call, error: BaseException) -> Result:
@@ -232,9 +226,8 @@ def ended_badly(name: str, call: Call, error: BaseException) -> Result:
             return failed(clean_text(str(error)) or NO_REASON)
         case Refuse():
             return failed(clean_text(str(error)) or "refused", data={"refused": True})
-        case InvalidArguments():
-            found = [{"path": violation.path, "message": violation.message} for violation in error.violations]
-            return failed(clean_text(str(error)), INVALID_ARGUMENTS, {"violations": found})
+        case UnfitArguments():
+            return failed(clean_text(error.message), error.code, error.data)
         case Unencodable():
             return failed(f"tool {name!r} returned a value that has no JSON form: {clean_text(str(error))}")
         case _:

@@ -4,6 +4,7 @@ Records are msgspec Structs, dataclasses, attrs classes, TypedDicts and NamedTup
 shape, and left to describe themselves.
 """
 
+import os
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 
 NO_DEFAULT: Any = msgspec.NODEFAULT
+_PATH_LIKE: Any = os.PathLike
 
 
 class Member(NamedTuple):
@@ -26,6 +28,11 @@ class Member(NamedTuple):
 def is_model(cls: Any) -> bool:
     """Whether `cls` is a pydantic model, told without importing pydantic."""
     return isinstance(cls, type) and hasattr(cls, "model_json_schema") and hasattr(cls, "model_validate")
+
+
+def is_path(cls: Any) -> bool:
+    """Whether `cls` is one of pathlib's, told without importing pathlib."""
+    return isinstance(cls, type) and issubclass(cls, _PATH_LIKE)
 
 
 def is_positional(cls: Any) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from pathlib import PurePath
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -21,7 +20,7 @@ import msgspec
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.encode import Unencodable, plain
 from toolwire.sdk.limits import Limits, read_limits
-from toolwire.sdk.records import NO_DEFAULT, Member, is_model, is_positional, members, own_doc
+from toolwire.sdk.records import NO_DEFAULT, Member, is_model, is_path, is_positional, members, own_doc
 
 LISTS = (list, Sequence, MutableSequence, AbstractCollection, Iterable)
 SETS = (set, frozenset, AbstractSet, MutableSet)
@@ -109,7 +108,7 @@ class SchemaWriter:
     def _class(self, cls: Any, args: tuple[Any, ...], hint: Any) -> JsonObject:
         if issubclass(cls, Enum):
             return choices([member.value for member in cls])
-        if issubclass(cls, PurePath):
+        if is_path(cls):
             return {"type": "string", "format": "path"}
         if cls in LISTS:
             return self._array(args[:1])

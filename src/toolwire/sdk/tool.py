@@ -20,7 +20,7 @@ from toolwire.sdk.authoring import (
     checked_timeout,
     version_of,
 )
-from toolwire.sdk.coerce import Arguments, InvalidArguments
+from toolwire.sdk.coerce import Arguments, UnfitArguments
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.derive import derive_input, derive_output
 from toolwire.sdk.docstring import read_docstring
@@ -169,7 +169,7 @@ class DecoratedTool:
         ctx = plan.context_type() if ctx is None else ctx
         try:
             value = _called(plan, arguments, ctx)
-        except (InvalidArguments, ToolError, Refuse) as error:
+        except (UnfitArguments, ToolError, Refuse) as error:
             return ToolResult(success=False, summary=str(error) or NO_REASON)
         return _awaited(value) if inspect.isawaitable(value) else _as_tool_result(value)
 
