@@ -12,7 +12,7 @@ import anyio
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, StoreConflict
+from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, PayloadTooLarge, StoreConflict
 from toolwire.core.handler import Delegate
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
@@ -31,6 +31,7 @@ Visibility = Literal["private", "public"]
 """A private agent is there for its owner alone; a public one may be seen and called by every owner."""
 
 MAX_NAME_LEN = 128
+MAX_REGISTRATION_BYTES = 1024 * 1024
 
 
 class AgentRecord(Struct, frozen=True, omit_defaults=True):
@@ -250,6 +251,7 @@ class Agents:
         Raises:
             AgentNotFound: there is no such agent.
             InvalidParam: a skill cannot be taken; nothing has changed. `param` says which and why.
+            PayloadTooLarge: all of it together is larger than `MAX_REGISTRATION_BYTES`.
             Conflict: another delivery mode than the registered one, or a change elsewhere at the same time.
             StoreUnavailable: the store cannot be written; nothing has changed.
         """
@@ -275,6 +277,8 @@ class Agents:
                 resources=registration.resources,
                 prompts=registration.prompts,
             )
+            if len(_encode(changed)) > MAX_REGISTRATION_BYTES:
+                raise PayloadTooLarge(f"a registration has at most {MAX_REGISTRATION_BYTES} bytes; offer less")
             if changed != record or record.synced_at is None:
                 now = self._clock.now()
                 await self._commit(agent, msgspec.structs.replace(changed, updated_at=now, synced_at=now))

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Call
-from toolwire.core.errors import InvalidParam
 from toolwire.core.handler import Emit
-from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Op, Store
 from toolwire.core.result import Result, text_result
-from toolwire.core.schema import Violation
 from toolwire.core.tool import Tool
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.keys import Keys
-from toolwire.providers.schema import SchemaRefused, Validator, compile_validator
+from toolwire.providers.schema import compile_validator
 
 
 class ManualClock:
@@ -27,21 +23,6 @@ class ManualClock:
 
     def now(self) -> float:
         return self.at
-
-
-class Compiled:
-    def __init__(self, validator: Validator) -> None:
-        self._validator = validator
-
-    def check(self, value: Any) -> Sequence[Violation]:
-        return [Violation(found.path, found.message) for found in self._validator.check(value)]
-
-
-def compile_schema(schema: JsonObject) -> Compiled:
-    try:
-        return Compiled(compile_validator(schema))
-    except SchemaRefused as error:
-        raise InvalidParam(str(error)) from None
 
 
 class Present:
@@ -80,7 +61,7 @@ async def open_world(store: Store | None = None) -> World:
     clock = ManualClock()
     store = MemoryStore(clock) if store is None else store
     keys = Keys(store, clock)
-    agents = Agents(store, clock, compile_schema, Present)
+    agents = Agents(store, clock, compile_validator, Present)
     await keys.load()
     await agents.load()
     return World(store, clock, keys, Auth(keys), agents)
