@@ -3,17 +3,12 @@
 Spec: gateway.md 1H, and the payloads in the docstring of toolwire.wire.link.
 """
 
-from typing import Final
-
 import msgspec
 
 from toolwire.agent.journal import Answer
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Content, Result, Text, failed
-
-REFUSED: Final = "refused"
-"""The code of a `Refuse`, which becomes an `agent.refuse` on the channel."""
 
 _builtins = msgspec.to_builtins
 
@@ -30,11 +25,10 @@ def answer_of(result: Result) -> Answer:
     if error is None:
         return Answer(new_id("msg"), "agent_reply", payload)
     payload["text"] = text or error.message
-    if error.code in (REFUSED, "cancelled"):
-        refusal: JsonObject = {"text": payload["text"]}
-        if error.code != REFUSED:
-            refusal["code"] = error.code
-        return Answer(new_id("msg"), "agent.refuse", refusal)
+    if error.code == "cancelled":
+        return Answer(new_id("msg"), "agent.refuse", {"text": payload["text"], "code": error.code})
+    if error.data is not None and error.data.get("refused") is True:  # the SDK's mark of a `Refuse`
+        return Answer(new_id("msg"), "agent.refuse", {"text": payload["text"]})
     payload["is_error"] = True
     if error.code != TOOL_FAILED:
         payload["code"] = error.code

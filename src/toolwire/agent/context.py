@@ -3,6 +3,7 @@
 It does not publish the answer: what the tool returns is the answer.
 """
 
+import math
 import threading
 from collections.abc import Awaitable, Generator
 from typing import Any, Final, Protocol, Self
@@ -12,6 +13,7 @@ import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
+from toolwire.core.call import Call, Caller
 from toolwire.core.event import Chunk, Event, Progress
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Text
@@ -22,6 +24,8 @@ PAGE_ROWS: Final = 500
 """How many rows a gateway gives at once."""
 
 DELTA: Final = "agent_reply_delta"
+
+_CALLER: Final = Caller(principal="", owner="", surface="gateway")
 
 
 class Channel(Protocol):
@@ -68,22 +72,12 @@ class Ctx(ToolContext):
     _message: Message | None = None
     _channel: Channel | None = None
 
-    @classmethod
-    def for_message(cls, message: Message, channel: Channel, deadline: float) -> Self:
-        """The context of a `chat_message`; `deadline` is in Unix seconds."""
-        call_id = call_id_of(message.message_id)
-        metadata = {"task_id": call_id, "root_task_id": call_id, "trace_id": call_id, "tool_use_id": call_id}
-
-        def emit(event: Event) -> None:
-            payload = delta_of(event)
-            if payload is not None:
-                channel.publish_delta(message, payload)
-
-        context = cls(metadata=metadata, deadline=deadline, call_id=call_id, emit=emit)
-        context.channel_id = message.channel_id
-        context.attachments = _attachments(message.payload.get("attachments"))
-        context._message, context._channel = message, channel
-        return context
+    def attach(self, message: Message, channel: Channel) -> Self:
+        """For the runtime: make this the context of a `chat_message`."""
+        self.channel_id = message.channel_id
+        self.attachments = _attachments(message.payload.get("attachments"))
+        self._message, self._channel = message, channel
+        return self
 
     def say(self, text: str) -> Awaitable[None]:
         """Send a part of the answer ahead of the whole; awaiting it is optional and waits for a slow link."""
@@ -129,6 +123,55 @@ class Ctx(ToolContext):
         if self._channel is not None and threading.get_ident() != self._thread:
             anyio.from_thread.run(pause.wait, token=self._loop)  # a thread cannot await, and must not run ahead either
         return pause
+
+
+class Inbound:
+    """A message at work. Called with an event of it, it tells the channel; so it is the `emit` of the call it carries.
+
+    Args:
+        message: a `chat_message`.
+        channel: where it came from.
+    """
+
+    __slots__ = ("_ctx", "cancelled", "channel", "message")
+
+    def __init__(self, message: Message, channel: Channel) -> None:
+        self.message = message
+        self.channel = channel
+        self.cancelled = False
+        self._ctx: Ctx | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Tell the channel, unless nobody listens any more."""
+        payload = None if self.cancelled else delta_of(event)
+        if payload is not None:
+            self.channel.publish_delta(self.message, payload)
+
+    def call(self, tool: str, arguments: JsonObject) -> Call:
+        """The call that the message carries; who asked is known to the gateway alone."""
+        message = self.message
+        call_id = call_id_of(message.message_id)
+        return Call(call_id, _CALLER, tool, arguments, self._deadline(), context_id=message.channel_id)
+
+    def context(self, call: Call) -> Ctx:
+        """The context of `call`, made when a body asks for it."""
+        ctx = self._ctx = Ctx.for_call(call, self).attach(self.message, self.channel)
+        if self.cancelled:
+            ctx.abandon()
+        return ctx
+
+    def stop(self) -> None:
+        """Nobody wants the answer any more: tell the body, and drop what it still says."""
+        self.cancelled = True
+        if self._ctx is not None:
+            self._ctx.abandon()
+
+    def _deadline(self) -> float:
+        match self.message.payload.get("metadata"):
+            case {"deadline": int() | float() as deadline}:
+                return float(deadline)
+            case _:
+                return math.inf
 
 
 class _Pause:

@@ -69,8 +69,9 @@ class Reads:
         waiting = self._waiting.get(ref)
         if waiting is None:
             return False
-        waiting.answer = frame
-        waiting.ready.set()
+        if waiting.answer is None:  # one that was asked for on two links may be answered twice
+            waiting.answer = frame
+            waiting.ready.set()
         return True
 
 

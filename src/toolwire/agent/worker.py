@@ -5,7 +5,6 @@ done again: one at work goes on, one that was answered gets the same answer from
 """
 
 import logging
-import math
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,8 +15,8 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.agent.answer import answer_of, busy_answer
-from toolwire.agent.context import DELTA, Ctx
+from toolwire.agent.answer import answer_of, busy_answer, unsendable_answer
+from toolwire.agent.context import DELTA, Inbound
 from toolwire.agent.journal import Answer, Journal
 from toolwire.agent.outgoing import Outgoing
 from toolwire.agent.reads import Reads
@@ -53,7 +52,7 @@ class Limits(Struct, frozen=True):
 
     Attributes:
         calls: how many async bodies are at work.
-        threads: how many sync bodies are at work, each on a thread of its own.
+        threads: how many sync bodies of one tool are at work, each on a thread of its own.
         waiting: how many calls may wait; the next one is answered `agent_busy`.
     """
 
@@ -67,12 +66,12 @@ class Body(Struct, frozen=True):
 
     Attributes:
         run: does it; a failure is a result as well.
-        blocking: it runs on a thread.
+        lane: whose places it takes: "" for those of async bodies, the tool's name for one that runs on threads.
         repeatable: running it twice does no harm, so it may run again after a crash.
     """
 
-    run: Callable[[Ctx], Awaitable[Result]]
-    blocking: bool = False
+    run: Callable[[Inbound], Awaitable[Result]]
+    lane: str = ""
     repeatable: bool = False
 
 
@@ -94,15 +93,13 @@ class _Lane:
 class _Held:
     """A message that is waiting or at work."""
 
-    __slots__ = ("body", "cancelled", "ctx", "lane", "message", "scope")
+    __slots__ = ("body", "inbound", "lane", "scope")
 
-    def __init__(self, message: Message, body: Body, lane: _Lane) -> None:
-        self.message = message
+    def __init__(self, inbound: Inbound, body: Body, lane: _Lane) -> None:
+        self.inbound = inbound
         self.body = body
         self.lane = lane
-        self.cancelled = False
         self.scope: anyio.CancelScope | None = None
-        self.ctx: Ctx | None = None
 
 
 class Worker:
@@ -134,8 +131,7 @@ class Worker:
         self._reads = Reads(self.outgoing, self._refs)
         self._held: dict[str, _Held] = {}
         self._cancelled_early: OrderedDict[str, None] = OrderedDict()
-        self._async_lane = _Lane(self._limits.calls)
-        self._thread_lane = _Lane(self._limits.threads)
+        self._lanes: dict[str, _Lane] = {"": _Lane(self._limits.calls)}
         self._tasks: TaskGroup | None = None
         self._draining = False
         self.unfinished = 0
@@ -154,8 +150,7 @@ class Worker:
                 self._tasks = None
                 self.unfinished = self.held
                 for held in self._held.values():
-                    if held.ctx is not None:
-                        held.ctx.abandon()
+                    held.inbound.stop()
                 tasks.cancel_scope.cancel("the agent stops")
 
     @property
@@ -245,23 +240,28 @@ class Worker:
         body = self._choose(message)
         if known == "begun" and not body.repeatable:
             body = Body(_outcome_unknown)
-        lane = self._thread_lane if body.blocking else self._async_lane
-        held = _Held(message, body, lane)
+        held = _Held(Inbound(message, self), body, self._lane(body.lane))
         if message_id in self._cancelled_early:
             del self._cancelled_early[message_id]
-            held.cancelled = True
+            held.inbound.stop()
         self._start_or_wait(held)
 
+    def _lane(self, name: str) -> _Lane:
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = _Lane(self._limits.threads)
+        return lane
+
     def _start_or_wait(self, held: _Held) -> None:
-        lane = held.lane
-        if lane.busy >= lane.limit and not held.cancelled:
+        lane, message = held.lane, held.inbound.message
+        if lane.busy >= lane.limit and not held.inbound.cancelled:
             if len(lane.waiting) >= self._limits.waiting:
-                self._replies.send(held.message, busy_answer(len(lane.waiting)))
+                self._replies.send(message, busy_answer(len(lane.waiting)))
                 return
             lane.waiting.append(held)
         else:
             self._start(held)
-        self._held[held.message.message_id] = held
+        self._held[message.message_id] = held
 
     def _start(self, held: _Held) -> None:
         if self._tasks is None:
@@ -277,11 +277,9 @@ class Worker:
                 if len(self._cancelled_early) > _REMEMBERED_CANCELS:
                     self._cancelled_early.popitem(last=False)
             return
-        if held.cancelled:
+        if held.inbound.cancelled:
             return
-        held.cancelled = True
-        if held.ctx is not None:
-            held.ctx.abandon()
+        held.inbound.stop()
         if held.scope is not None:
             held.scope.cancel("the caller cancelled the call")
         elif held in held.lane.waiting:
@@ -289,11 +287,11 @@ class Worker:
             self._start(held)
 
     async def _work(self, held: _Held) -> None:
-        message = held.message
+        message = held.inbound.message
         try:
             answer = answer_of(await self._result(held))
             with anyio.CancelScope(shield=True):
-                await self._remember(message.message_id, answer)
+                answer = await self._remembered(message.message_id, answer)
             self._replies.send(message, answer)
         finally:
             del self._held[message.message_id]
@@ -302,35 +300,31 @@ class Worker:
 
     async def _result(self, held: _Held) -> Result:
         """What the body makes of the message; being cancelled from outside (the worker stops) passes through."""
+        message_id = held.inbound.message.message_id
         with anyio.CancelScope() as scope:
             held.scope = scope
-            if held.cancelled:
+            if held.inbound.cancelled:
                 return _cancelled()
             try:
-                await self._journal.begin(held.message.message_id)
+                await self._journal.begin(message_id)
             except OSError:
-                _log.exception("the journal cannot be written; %s is not begun", held.message.message_id)
+                _log.exception("the journal cannot be written; %s is not begun", message_id)
                 return failed("the agent cannot write its journal; try again later", "agent_service_unavailable")
-            held.ctx = Ctx.for_message(held.message, self, _deadline(held.message))
-            return await self._guarded(held, held.ctx)
+            try:
+                return await held.body.run(held.inbound)
+            except Exception:  # noqa: BLE001 -- the outermost frame of a call: the log has it, the caller an answer
+                return _unexpected(message_id)
         return _cancelled()
 
-    async def _guarded(self, held: _Held, ctx: Ctx) -> Result:
-        """Whatever the body does, a result: this is the outermost frame of a call."""
-        try:
-            return await held.body.run(ctx)
-        except anyio.get_cancelled_exc_class():
-            if held.cancelled or self._tasks is None:
-                raise
-            return _unexpected(held.message, "the tool cancelled itself")
-        except Exception:  # noqa: BLE001 -- the log has it, and the caller must get an answer
-            return _unexpected(held.message, "the tool failed")
-
-    async def _remember(self, message_id: str, answer: Answer) -> None:
+    async def _remembered(self, message_id: str, answer: Answer) -> Answer:
+        """The answer that is in the journal now: the one given, or one in its place if it cannot be encoded."""
         try:
             await self._journal.finish(message_id, answer)
         except OSError:
             _log.exception("the journal cannot be written; the answer to %s is sent all the same", message_id)
+        except (TypeError, ValueError, RecursionError) as error:
+            return await self._remembered(message_id, unsendable_answer(f"it is not valid JSON: {error}"))
+        return answer
 
     def _leave(self, lane: _Lane) -> None:
         lane.busy -= 1
@@ -342,7 +336,7 @@ class Worker:
             self._idle.set()
 
 
-async def _outcome_unknown(ctx: Ctx) -> Result:
+async def _outcome_unknown(_inbound: Inbound) -> Result:
     return failed(
         "this call was begun, then the agent stopped, and nobody can say how it ended; it is not begun again",
         "outcome_unknown",
@@ -353,16 +347,8 @@ def _cancelled() -> Result:
     return failed("cancelled", "cancelled")
 
 
-def _unexpected(message: Message, what: str) -> Result:
+def _unexpected(message_id: str) -> Result:
     """A failure without internals: the caller gets a reference by which the author finds the traceback in the log."""
     reference = new_id("err")
-    _log.exception("%s: message %s, reference %s", what, message.message_id, reference)
-    return failed(f"{what} unexpectedly; its author finds the reason in the agent's log under {reference}")
-
-
-def _deadline(message: Message) -> float:
-    match message.payload.get("metadata"):
-        case {"deadline": int() | float() as deadline}:
-            return float(deadline)
-        case _:
-            return math.inf
+    _log.exception("message %s failed, reference %s", message_id, reference)
+    return failed(f"the agent failed; its author finds the reason in the agent's log under {reference}")

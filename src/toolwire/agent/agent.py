@@ -1,0 +1,208 @@
+"""`Agent`: tools under a name, attached to a gateway; it does not serve callers itself."""
+
+import logging
+import os
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, NoReturn, TypeAlias, Unpack, get_args, overload
+
+import anyio
+
+from toolwire.agent.attach import GRACE_S, Target, attached, open_journal, run_attached, target_of
+from toolwire.agent.journal import Journal
+from toolwire.agent.link import Link, OpenSocket
+from toolwire.agent.tools import AgentToolOptions, checked_tools
+from toolwire.agent.worker import Body, Limits, Worker
+from toolwire.core.errors import ToolwireError
+from toolwire.sdk.signature import Body as Function
+from toolwire.sdk.tool import DecoratedTool
+from toolwire.wire.link import DeliveryMode, Message, Registration
+
+JournalOrPath: TypeAlias = Journal | str | os.PathLike[str] | None
+
+
+class Agent:
+    """An agent: what it can do, to be attached to a gateway that publishes it.
+
+    Args:
+        name: what people call it.
+        version: of what it does.
+        delivery: how many calls the gateway lets it have at once: "push" for many, "queue" for one after the other
+            within a session, "busy_reject" for one, the next being refused. It cannot change once the agent has
+            registered; `None` takes whatever is registered.
+        description: what it is for.
+        tools: tools made by `toolwire.sdk.tool`; more come by `@agent.tool`.
+        limits: how much it does at once: by default 100 async bodies, and of each sync tool 40 calls on threads.
+
+    Raises:
+        TypeError: a tool is none.
+        ValueError: no name, an unknown delivery mode, or two tools of one name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str = "",
+        delivery: DeliveryMode | None = "push",
+        description: str = "",
+        tools: Iterable[DecoratedTool] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        if not name.strip():
+            raise ValueError("an agent needs a name")
+        if delivery is not None and delivery not in get_args(DeliveryMode):
+            raise ValueError(f"delivery must be one of {', '.join(get_args(DeliveryMode))}, got {delivery!r}")
+        self.name = name
+        self.version = version
+        self.delivery: DeliveryMode | None = delivery
+        self.description = description
+        self.limits = limits or Limits()
+        self._tools = checked_tools(tools)
+
+    @overload
+    def tool(self, function: Function, /, **options: Unpack[AgentToolOptions]) -> DecoratedTool: ...
+    @overload
+    def tool(self, /, **options: Unpack[AgentToolOptions]) -> Callable[[Function], DecoratedTool]: ...
+    def tool(
+        self, function: Any = None, /, **options: Unpack[AgentToolOptions]
+    ) -> DecoratedTool | Callable[[Function], DecoratedTool]:
+        """Make a function a tool of this agent: `@agent.tool`, or `@agent.tool(…)` with options.
+
+        Its name, description and schema come from the function, its docstring and its hints, unless the options say
+        otherwise; a hand-written `input_schema` goes with a typed function as well as with one of `(arguments, ctx)`.
+        A parameter `ctx: Ctx` gets the context. A `def` runs on a thread, an `async def` on the event loop.
+
+        Raises:
+            TypeError: an option is unknown or of the wrong type, or a parameter has no JSON Schema.
+            ValueError: a name or time-out that cannot be, or a name that is taken.
+        """
+        if function is None:
+            return partial(self._tools.build, options=options)
+        return self._tools.build(function, options)
+
+    def on_message(self, function: Function, /) -> DecoratedTool:
+        """Answer plain messages with this function: it takes the text, and a context if it has a parameter `ctx`.
+
+        Raises:
+            TypeError: it takes something else.
+            ValueError: there is one already.
+        """
+        return self._tools.set_on_message(function)
+
+    def registration(self) -> Registration:
+        """What the agent says it is when it attaches; what is added later is not offered before the next link."""
+        return Registration(self.name, self.version, self.description, self.delivery, self._tools.skills)
+
+    def choose(self, message: Message) -> Body:
+        """What answers a `chat_message`."""
+        return self._tools.choose(message)
+
+    @asynccontextmanager
+    async def connect(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        journal: JournalOrPath = None,
+        grace_s: float = GRACE_S,
+    ) -> AsyncGenerator[Link]:
+        """Be attached inside the block, which begins once the gateway has taken the agent.
+
+        When the link breaks it is opened again, for ever. At the end of the block what was taken is finished.
+
+        Args:
+            url: the gateway; by default `TOOLWIRE_URL`, else `http://127.0.0.1:8094`.
+            key: the agent's key, `agk_…`; by default `TOOLWIRE_AGENT_KEY`.
+            journal: what remembers the answers: a path keeps them in a file, over restarts.
+            grace_s: for how long what was taken may be finished at the end.
+
+        Raises:
+            ToolwireError: the gateway refuses the agent or its key, or the journal is somebody else's.
+        """
+        target = target_of(url, key, grace_s)
+        open_socket = _opener(target)
+        memory = open_journal(journal)
+        try:
+            async with attached(self._worker(memory), open_socket, target) as link:
+                yield link
+        finally:
+            if memory is not journal:
+                with anyio.CancelScope(shield=True):
+                    await memory.close()
+
+    async def serve(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        journal: JournalOrPath = None,
+        grace_s: float = GRACE_S,
+    ) -> NoReturn:
+        """Be attached until cancelled; the parameters are those of `connect`.
+
+        Raises:
+            ToolwireError: as `connect`.
+
+        Cancellation: what was taken is finished first, for at most `grace_s`.
+        """
+        async with self.connect(url, key, journal=journal, grace_s=grace_s):
+            await anyio.sleep_forever()
+        raise AssertionError("the agent stopped without being told to")
+
+    def run(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        journal: JournalOrPath = None,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        """Be this process: attached until SIGTERM or Ctrl-C; the parameters are those of `connect`.
+
+        Raises:
+            SystemExit: the gateway refuses the agent or its key; the text says why.
+        """
+        if not logging.getLogger().handlers:
+            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+        try:
+            code = run_agent(self, url, key, journal=journal, grace_s=grace_s)
+        except ToolwireError as error:
+            raise SystemExit(f"{self.name}: {error.message}") from None
+        if code:
+            raise SystemExit(code)
+
+    def _worker(self, journal: Journal) -> Worker:
+        return Worker(self.registration(), self.choose, journal, self.limits)
+
+
+def run_agent(
+    agent: Agent,
+    url: str | None = None,
+    key: str | None = None,
+    *,
+    journal: JournalOrPath = None,
+    grace_s: float = GRACE_S,
+) -> int:
+    """Run `agent` until SIGTERM or Ctrl-C, and return the exit code; what `toolwire agent run` calls.
+
+    The parameters are those of `Agent.connect`. Logging is left as it is; the logger is `toolwire.agent`.
+
+    Raises:
+        ToolwireError: the gateway refuses the agent or its key, or the journal is somebody else's.
+    """
+    target = target_of(url, key, grace_s)
+    open_socket = _opener(target)
+    memory = open_journal(journal)
+
+    def make() -> tuple[Worker, OpenSocket]:
+        return Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
+
+    return run_attached(make, target)
+
+
+def _opener(target: Target) -> OpenSocket:
+    from toolwire.agent.websocket import websocket_opener  # noqa: PLC0415 -- keeps websockets out of the import of tools
+
+    return websocket_opener(target.url, target.key)
