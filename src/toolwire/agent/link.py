@@ -76,6 +76,7 @@ class Link:
         self._where = where
         self._welcomed = anyio.Event()
         self._attempts = 0
+        self._told_lost = False
         self._conflicts = 0
         self._attached = False
         self.agent_id = ""
@@ -176,12 +177,13 @@ class Link:
     def _tell_attached(self, welcome: Welcome) -> None:
         self._attached = True
         self.agent_id = welcome.agent_id
-        self._attempts += 1
+        self._told_lost = False
         _log.info("attached to %s as %s", self._where, welcome.agent_id)
         self._welcomed.set()
 
     def _tell_lost(self, lost: LinkLost) -> None:
-        if self._attempts <= 1:
+        if not self._told_lost:
+            self._told_lost = True
             _log.warning("no link to %s: %s; trying again until there is", self._where, lost)
 
     def _pause_s(self) -> float:
