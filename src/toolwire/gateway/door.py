@@ -13,7 +13,7 @@ from msgspec import Struct
 from toolwire.core.call import Caller
 from toolwire.core.errors import AgentNotFound, Forbidden
 from toolwire.gateway.agents import AgentRecord, Agents
-from toolwire.gateway.auth import Auth, Identity
+from toolwire.gateway.auth import Auth, Identity, identity_of
 from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
 
 MAX_ADMITTED = 16_384
@@ -67,12 +67,12 @@ class GatewayDoor:
 
     async def admit(self, path: str, headers: Headers, credentials: Sequence[bytes]) -> Admission:
         """Let a caller in; see `surfaces.endpoint.Door.admit`."""
-        identity = self._auth.identify(credentials)
+        key = self._auth.find_key(credentials)
         agent_id = agent_in(path) or ""
-        known = self._admitted.get((identity.key_id, agent_id))
+        known = self._admitted.get((key.key_id, agent_id))
         if known is not None and known.record is self._agents.known(agent_id):
             return known.admission
-        return self._admit(identity, agent_id)
+        return self._admit(identity_of(key), agent_id)
 
     def challenge(self) -> str:
         """The value of `WWW-Authenticate` on a 401 (gateway.md 47); the address is absolute, as RFC 9728 has it."""
