@@ -15,8 +15,8 @@ from starlette.routing import Route
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.agents import AgentPatch, AgentRecord, Agents
-from toolwire.gateway.desk import Desk, answer, done
 from toolwire.gateway.keys import Keys
+from toolwire.gateway.rest import Reader, answer, done
 from toolwire.wire.link import Registration
 from toolwire.wire.rest import rfc3339
 
@@ -38,7 +38,7 @@ class AgentRoutes:
     """The routes of agents.
 
     Args:
-        desk: reads requests.
+        reader: reads requests.
         agents: all agents.
         keys: makes a new agent's key.
         attached: whether an agent is attached now; by its id.
@@ -47,13 +47,13 @@ class AgentRoutes:
 
     def __init__(
         self,
-        desk: Desk,
+        reader: Reader,
         agents: Agents,
         keys: Keys,
         attached: Callable[[str], bool],
         mcp_url: Callable[[str], str],
     ) -> None:
-        self._desk = desk
+        self._reader = reader
         self._agents = agents
         self._keys = keys
         self._attached = attached
@@ -72,42 +72,42 @@ class AgentRoutes:
 
     async def create(self, request: Request) -> Response:
         """Make an agent and its `agk_` key, which is shown this once."""
-        identity = self._desk.identify(request, "oag")
-        body = await self._desk.body(request, NewAgent)
+        identity = self._reader.identify(request, "oag")
+        body = await self._reader.body(request, NewAgent)
         record = await self._agents.create(identity.owner, body.name, body.description)
         _, secret = await self._keys.create("agk", record.owner, record.agent_id)
         return answer({**self._shown(record, own=True), "agent_key": secret}, 201)
 
     async def list(self, request: Request) -> Response:
         """The owner's agents."""
-        identity = self._desk.identify(request, "oag")
+        identity = self._reader.identify(request, "oag")
         return answer([self._shown(record, own=True) for record in self._agents.list(identity.owner)])
 
     async def get(self, request: Request) -> Response:
         """One agent, for all who may see it."""
-        identity = self._desk.identify(request, "oag", "agk", "bak")
-        record = self._desk.agent(request, identity)
+        identity = self._reader.identify(request, "oag", "agk", "bak")
+        record = self._reader.agent(request, identity)
         return answer(self._shown(record, own=record.owner == identity.owner and identity.kind != "bak"))
 
     async def patch(self, request: Request) -> Response:
         """Change what the owner decides: `mcp_enabled`, `visibility`, `description`."""
-        identity = self._desk.identify(request, "oag")
-        record = self._desk.own_agent(request, identity)
-        body = await self._desk.body(request, AgentPatch)
+        identity = self._reader.identify(request, "oag")
+        record = self._reader.own_agent(request, identity)
+        body = await self._reader.body(request, AgentPatch)
         return answer(self._shown(await self._agents.patch(record.agent_id, body), own=True))
 
     async def remove(self, request: Request) -> Response:
         """Forget an agent and revoke its keys."""
-        identity = self._desk.identify(request, "oag")
-        record = self._desk.own_agent(request, identity)
+        identity = self._reader.identify(request, "oag")
+        record = self._reader.own_agent(request, identity)
         await self._agents.remove(record.agent_id)
         await self._keys.revoke_all(record.owner, record.agent_id)
         return done()
 
     async def sync(self, request: Request) -> Response:
         """Take an agent's registration; counts its skills."""
-        identity = self._desk.identify(request, "agk")
-        body = await self._desk.body(request, Sync)
+        identity = self._reader.identify(request, "agk")
+        body = await self._reader.body(request, Sync)
         if len(body.agents) != 1:
             raise InvalidParam(
                 f"agents must have one entry, the key's own agent, not {len(body.agents)}", param="agents"

@@ -15,8 +15,8 @@ from toolwire.core.errors import Forbidden, InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Identity
-from toolwire.gateway.desk import Desk, answer, done
 from toolwire.gateway.keys import KeyKind, KeyRecord, Keys, Owner
+from toolwire.gateway.rest import Reader, answer, done
 from toolwire.wire.rest import rfc3339
 
 MAX_NAME_LEN = 128
@@ -44,13 +44,13 @@ class KeyRoutes:
     """The routes of keys and owners.
 
     Args:
-        desk: reads requests.
+        reader: reads requests.
         agents: finds the agent that a key is for.
         keys: all keys and owners.
     """
 
-    def __init__(self, desk: Desk, agents: Agents, keys: Keys) -> None:
-        self._desk = desk
+    def __init__(self, reader: Reader, agents: Agents, keys: Keys) -> None:
+        self._reader = reader
         self._agents = agents
         self._keys = keys
 
@@ -66,8 +66,8 @@ class KeyRoutes:
 
     async def create(self, request: Request) -> Response:
         """Make a key, which is shown this once."""
-        identity = self._desk.identify(request, "oag")
-        body = await self._desk.body(request, NewKey)
+        identity = self._reader.identify(request, "oag")
+        body = await self._reader.body(request, NewKey)
         _check_name(body.name)
         agent_id = self._agent_id(identity, body)
         record, secret = await self._keys.create(body.kind, identity.owner, agent_id, body.name)
@@ -75,21 +75,21 @@ class KeyRoutes:
 
     async def list(self, request: Request) -> Response:
         """The owner's keys, revoked ones too; with `?agent_id=` only those of that agent."""
-        identity = self._desk.identify(request, "oag")
+        identity = self._reader.identify(request, "oag")
         named = request.query_params.get("agent_id")
         agent_id = None if named is None else self._agents.find(identity.owner, named).agent_id
         return answer([_shown_key(record) for record in self._keys.list(identity.owner, agent_id)])
 
     async def revoke(self, request: Request) -> Response:
         """Make a key open nothing any more."""
-        identity = self._desk.identify(request, "oag")
+        identity = self._reader.identify(request, "oag")
         await self._keys.revoke(identity.owner, str(request.path_params["key_id"]))
         return done()
 
     async def create_owner(self, request: Request) -> Response:
         """Make another owner and its `oag_` key, which is shown this once; the first owner may."""
         self._first_owner(request)
-        body = await self._desk.body(request, NewOwner)
+        body = await self._reader.body(request, NewOwner)
         name = body.name.strip()
         if not name:
             raise InvalidParam("an owner's name must not be empty", param="name")
@@ -103,7 +103,7 @@ class KeyRoutes:
         return answer([_shown_owner(owner) for owner in self._keys.owners()])
 
     def _first_owner(self, request: Request) -> None:
-        if not self._desk.identify(request, "oag").first_owner:
+        if not self._reader.identify(request, "oag").first_owner:
             raise Forbidden("only the first owner makes and lists owners; use the key in owner.key")
 
     def _agent_id(self, identity: Identity, body: NewKey) -> str | None:

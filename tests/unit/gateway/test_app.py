@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tests.unit.gateway.world import World, open_world
 from toolwire.core.errors import RateLimited
 from toolwire.gateway.app import RestApp, gateway_app
-from toolwire.gateway.desk import Desk, answer, done, query_number
+from toolwire.gateway.rest import Reader, answer, done, query_number
 from toolwire.surfaces.limits import Guard
 
 
@@ -29,10 +29,10 @@ def client_of(app: Any) -> httpx2.AsyncClient:
 
 
 def rest_of(world: World, routes: Sequence[Route] = ()) -> RestApp:
-    desk = Desk(world.auth, world.agents, max_bytes=4096)
+    reader = Reader(world.auth, world.agents, max_bytes=4096)
 
     async def echo(request: Request) -> Response:
-        point = await desk.body(request, Point)
+        point = await reader.body(request, Point)
         return answer({"x": point.x, "limit": query_number(request, "limit", 50, 1, 200)}, 201)
 
     async def fail(request: Request) -> Response:
@@ -42,7 +42,7 @@ def rest_of(world: World, routes: Sequence[Route] = ()) -> RestApp:
         raise RateLimited("slower, please", retry_after_ms=1500)
 
     async def own(request: Request) -> Response:
-        desk.identify(request, "oag")
+        reader.identify(request, "oag")
         return done()
 
     mounted = [

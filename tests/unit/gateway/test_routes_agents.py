@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.gateway.world import World, open_world
 from toolwire.gateway.app import RestApp
-from toolwire.gateway.desk import Desk
 from toolwire.gateway.keys import KeyKind
+from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_agents import AgentRoutes
 from toolwire.surfaces.limits import Guard
 
@@ -33,7 +33,7 @@ class Site:
 async def open_site() -> AsyncGenerator[Site]:
     world = await open_world()
     routes = AgentRoutes(
-        Desk(world.auth, world.agents),
+        Reader(world.auth, world.agents),
         world.agents,
         world.keys,
         attached=lambda agent_id: False,

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.gateway.world import World, open_world
 from toolwire.gateway.agents import AgentPatch
 from toolwire.gateway.app import RestApp
-from toolwire.gateway.desk import Desk
 from toolwire.gateway.keys import FIRST_OWNER
+from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
 from toolwire.surfaces.limits import Guard
@@ -22,7 +22,7 @@ async def open_site() -> AsyncGenerator[tuple[World, httpx2.AsyncClient]]:
     """A gateway with the first owner, and a client that has its key."""
     world = await open_world()
     first = await world.keys.ensure_first_owner()
-    keys = KeyRoutes(Desk(world.auth, world.agents), world.agents, world.keys).routes()
+    keys = KeyRoutes(Reader(world.auth, world.agents), world.agents, world.keys).routes()
     app = RestApp([*keys, *HealthRoutes(world.store, world.clock).routes()], Guard(), lambda: "Bearer")
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app), base_url="http://localhost", headers={"x-agent-api-key": first or ""}
