@@ -4,7 +4,6 @@ import hashlib
 import os
 import secrets
 import time
-from base64 import b32hexencode
 
 KEY_PREFIXES = ("bak_", "oag_", "agk_")
 SHOWN_PREFIX_LEN = 12
@@ -13,8 +12,7 @@ SHOWN_PREFIX_LEN = 12
 
 def new_id(prefix: str) -> str:
     """A fresh id such as `call_…`: 48 bits of Unix milliseconds and 80 random bits, so that ids sort by age."""
-    raw = int(time.time() * 1000).to_bytes(6, "big") + os.urandom(10)
-    return f"{prefix}_{b32hexencode(raw).decode().rstrip('=').lower()}"
+    return f"{prefix}_{int(time.time() * 1000):012x}{os.urandom(10).hex()}"
 
 
 def new_key(prefix: str) -> str:

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from toolwire.core.jsontypes import JsonObject
+
 
 class Violation(Struct, frozen=True):
     """One way in which a value does not fit: `path` is a JSON Pointer into it ("" for the whole)."""
@@ -18,4 +20,8 @@ class Validator(Protocol):
 
     def check(self, value: Any) -> Sequence[Violation]:
         """What is wrong with `value`; empty when nothing is."""
+        ...
+
+    def repaired(self, value: JsonObject) -> JsonObject | None:
+        """`value` with texts decoded that the schema refuses and whose content it takes; `None` if that is no help."""
         ...

@@ -33,15 +33,20 @@ class Entry:
         self.handler: Handler = provider.call
         self.listing = msgspec.json.encode(tool.definition())
 
-    def check(self, arguments: JsonObject) -> None:
-        """Check arguments before anybody sees them.
+    def check(self, arguments: JsonObject) -> JsonObject:
+        """Check arguments before anybody sees them; what comes back is what the provider gets.
+
+        A text is decoded where the schema refuses it and takes what it holds: models write `"3"` for `3` (mcp.md S27).
 
         Raises:
             InvalidArguments: with `param` (the first wrong path) and `violations` in its data.
         """
         found = self.validator.check(arguments)
         if not found:
-            return
+            return arguments
+        repaired = self.validator.repaired(arguments)
+        if repaired is not None:
+            return repaired
         shown = found[:MAX_SHOWN_VIOLATIONS]
         words = "; ".join(f"{v.path or '(arguments)'}: {v.message}" for v in shown)
         raise InvalidArguments(

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.core.call import MAX_DEPTH, Call
 from toolwire.core.errors import Conflict, ServiceTimeout, ServiceUnavailable, StoreConflict, ToolwireError
@@ -95,7 +96,7 @@ class Engine:
             raise Conflict(f"calls nest deeper than {MAX_DEPTH}; look for arrows that form a loop")
         if call.outlives_request:
             return await self._submit_detached(call, catalog, listener)
-        entry = self._admit(call, catalog)
+        call, entry = self._admit(call, catalog)
         if self.recorder.full:
             await self.recorder.room()
         record = Record(call, self.clock)
@@ -146,12 +147,14 @@ class Engine:
             self._claims[scope] = (claim, record)
         self.start(record, handler)
 
-    def _admit(self, call: Call, catalog: Catalog) -> Entry:
+    def _admit(self, call: Call, catalog: Catalog) -> tuple[Call, Entry]:
         entry = catalog.find(call.tool)
-        entry.check(call.arguments)
+        arguments = entry.check(call.arguments)
+        if arguments is not call.arguments:
+            call = replace(call, arguments=arguments)
         if entry.delegate is not None:
             entry.delegate.ready(call, entry.tool)
-        return entry
+        return call, entry
 
     async def _submit_detached(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         """A call that goes on when its request has ended: known by its key, run in a task of its own."""
@@ -208,7 +211,7 @@ class Engine:
     async def _claim(
         self, call: Call, catalog: Catalog, listener: Listener | None, keyed: tuple[str, Claim, int] | None
     ) -> Submission:
-        entry = self._admit(call, catalog)
+        call, entry = self._admit(call, catalog)
         record = Record(call, self.clock)
         if listener is not None:
             record.listen(listener)

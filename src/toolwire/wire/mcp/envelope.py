@@ -77,15 +77,21 @@ def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) 
         )
 
 
+def names_version(message: Message) -> str | None:
+    """The protocol version that a request's `_meta` names, if it names one."""
+    meta = as_object(message.params.get("_meta"))
+    version = None if meta is None else meta.get(VERSION_KEY)
+    return version if isinstance(version, str) else None
+
+
 def check_no_modern_meta(message: Message, header: bytes | None) -> None:
     """Refuse a request that came on the older wire while its body names the newer one (mcp.md S28).
 
     Raises:
         HeaderMismatch: naming both values.
     """
-    meta = as_object(message.params.get("_meta"))
-    version = None if meta is None else meta.get(VERSION_KEY)
-    if isinstance(version, str) and version not in LEGACY:
+    version = names_version(message)
+    if version is not None and version not in LEGACY:
         said = None if header is None else header.decode("latin-1")
         raise HeaderMismatch(f"MCP-Protocol-Version is {said!r} and params._meta says {version!r}; send one value")
 

@@ -1,0 +1,112 @@
+"""The composition root: opens the ports, puts the engine between providers and surfaces, and closes them in order.
+
+Nothing else imports adapters, and the adapters are imported inside the functions, so that importing this is cheap.
+"""
+
+import secrets
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from toolwire.core.call import Caller
+from toolwire.engine.catalog import Catalog
+from toolwire.engine.engine import Engine
+from toolwire.providers.function import FunctionProvider, LocalTool
+from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
+from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.sessions import Sessions
+
+LOCAL_CALLER = Caller(principal="local", owner="local", surface="mcp")
+"""Whoever reaches a tool server on this machine: it has no keys and listens on loopback."""
+SESSION_IDLE_TTL_S = 24 * 3600.0
+
+
+class OpenDoor:
+    """Lets everybody in to one endpoint at `/mcp`."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._admission = Admission(LOCAL_CALLER, endpoint)
+
+    def serves(self, path: str) -> bool:
+        """Whether `path` is the endpoint."""
+        return path in ("/mcp", "/mcp/")
+
+    async def admit(self, path: str, headers: Headers, credentials: Sequence[bytes]) -> Admission:
+        """Let the caller in; see `surfaces.endpoint.Door.admit`."""
+        return self._admission
+
+    def challenge(self) -> str:
+        """Never asked for: nobody is refused here."""
+        return "Bearer"
+
+
+class ToolServer:
+    """Tools served over MCP without a gateway: `app` over HTTP at `/mcp`, `serve_stdio` over stdin and stdout."""
+
+    def __init__(self, engine: Engine, endpoint: Endpoint, http: McpHttp, door: OpenDoor, guard: Guard) -> None:
+        self._engine = engine
+        self._door = door
+        self._http = http
+        self.endpoint = endpoint
+        self.guard = guard
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        """An ASGI app of one path. It takes no lifespan: `open_tool_server` is that."""
+        if scope["type"] == "http" and self._door.serves(scope["path"]):
+            await self._http(scope, receive, send)
+        elif scope["type"] == "http":
+            body = b'{"error":"not found: the MCP endpoint is at /mcp"}'
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": 404, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def serve_stdio(self) -> None:
+        """Serve stdin and stdout until stdin ends. Standard output belongs to the protocol while this runs."""
+        from toolwire.surfaces.mcp_stdio import private_descriptors, serve_stdio
+
+        with private_descriptors() as (source, sink):
+            await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink)
+
+
+@asynccontextmanager
+async def open_tool_server(
+    tools: Iterable[LocalTool],
+    name: str,
+    version: str = "0",
+    guard: Guard | None = None,
+    settings: HttpSettings | None = None,
+) -> AsyncGenerator[ToolServer]:
+    """Tools behind MCP, kept in memory, until the block ends.
+
+    Args:
+        tools: what to serve.
+        name: shown to clients as the server's name.
+        version: shown to clients as its version.
+        guard: tells our own Host and Origin from others'; by default loopback only.
+        settings: limits of the HTTP surface.
+
+    Raises:
+        ValueError: two tools have one name.
+        InvalidParam: a tool's schema cannot be used.
+    """
+    from toolwire.adapters.clock import SystemClock
+    from toolwire.adapters.memory import MemoryStore
+    from toolwire.adapters.memory_blobs import MemoryBlobs
+    from toolwire.providers.schema import compile_validator
+
+    clock = SystemClock()
+    store = MemoryStore(clock)
+    engine = Engine(store, MemoryBlobs(), clock)
+    provider = FunctionProvider(tools)
+    catalog = Catalog(compile_validator)
+    catalog.replace(provider.tools(), provider)
+    endpoint = Endpoint("", name, version, catalog)
+    guard = guard or Guard()
+    door = OpenDoor(endpoint)
+    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S)
+    http = McpHttp(engine, door, sessions, guard, settings or HttpSettings())
+    async with engine.running(), http.running():
+        yield ToolServer(engine, endpoint, http, door, guard)
