@@ -23,6 +23,9 @@ RETRY_FOR_S: Final = 900.0
 """For how long a reply is offered to a gateway that is attached but says "not now"."""
 
 _UNSENDABLE: Final = frozenset({"payload_too_large", "invalid_param", "invalid_request", "invalid_agent_response"})
+_UNWANTED: Final = frozenset({"channel_closed", "channel_not_found"})
+"""So is told that a reply comes after its caller has gone, which is nobody's fault."""
+
 _LARGEST_FRAME: Final = MAX_MESSAGE_BYTES - 1024
 
 _log = logging.getLogger("toolwire.agent")
@@ -93,7 +96,8 @@ class Replies:
             return True
         self._forget(frame.ref)
         sent = reply.frame
-        _log.warning("the reply to %s was refused: %s: %s", sent.in_reply_to, frame.code, frame.message)
+        level = logging.INFO if frame.code in _UNWANTED else logging.WARNING
+        _log.log(level, "the reply to %s was refused: %s: %s", sent.in_reply_to, frame.code, frame.message)
         if frame.code in _UNSENDABLE and not reply.replaced and sent.in_reply_to is not None:
             self._send(sent.in_reply_to, sent.channel_id, unsendable_answer(frame.message), replaced=True)
         return True
