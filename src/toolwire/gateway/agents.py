@@ -153,7 +153,7 @@ class Agents:
             agent_id: its id, for one that must have a known one; `None` mints one.
 
         Raises:
-            InvalidParam: the name is empty, longer than 128, or not printable; or the id cannot stand in a path.
+            InvalidParam: the name is empty, longer than 128, not printable, or name or id cannot stand in a path.
             Conflict: the owner has an agent of that name, or the id is taken.
             StoreUnavailable: the store cannot be written; there is no such agent.
         """
@@ -344,8 +344,10 @@ def _put(record: AgentRecord, expect: int) -> Put:
 
 def _checked_name(name: str) -> str:
     name = name.strip()
-    if not 1 <= len(name) <= MAX_NAME_LEN or not name.isprintable():
-        raise InvalidParam(f"an agent's name has 1 to {MAX_NAME_LEN} printable characters, not {name!r}", param="name")
+    if not 1 <= len(name) <= MAX_NAME_LEN or not name.isprintable() or "/" in name:
+        raise InvalidParam(
+            f"an agent's name has 1 to {MAX_NAME_LEN} printable characters and no slash, not {name!r}", param="name"
+        )
     return name
 
 

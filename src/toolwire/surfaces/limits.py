@@ -139,7 +139,7 @@ class Guard:
         host = (pair[0] or b"").decode("latin-1").strip().lower()
         if not self._is_our_host(host):
             raise HostNotAllowed(
-                f"Host is {host!r}, which is not a name of this server; set public_url to be known by it"
+                f"Host is {host!r}, which is not a name of this server; add it to allowed_hosts if it is"
             )
         if pair[1] is not None:
             origin = pair[1].decode("latin-1").strip().lower()

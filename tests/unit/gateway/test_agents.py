@@ -2,12 +2,24 @@
 
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
-from tests.unit.gateway.world import World, open_world
-from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, StoreUnavailable, ToolNotFound
-from toolwire.gateway.agents import AgentPatch, AgentRecord
+from tests.unit.gateway.world import Present, World, open_world
+from toolwire.core.errors import (
+    AgentNotFound,
+    Conflict,
+    InvalidParam,
+    PayloadTooLarge,
+    StoreConflict,
+    StoreUnavailable,
+    ToolNotFound,
+)
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.schema import Validator
+from toolwire.gateway.agents import AgentPatch, AgentRecord, Agents
+from toolwire.providers.schema import compile_validator
 from toolwire.wire.link import Registration, Skill
 
 SEARCH = Skill(
@@ -214,8 +226,8 @@ async def test_names_are_unique_with_an_owner_and_found_by_it():
     assert world.agents.list("owner") == [mine, shadow]
 
 
-@pytest.mark.parametrize("name", ["", "   ", "a" * 129, "a\x00b", "two\nlines"])
-async def test_a_name_for_people_is_printable_and_not_long(name: str):
+@pytest.mark.parametrize("name", ["", "   ", "a" * 129, "a\x00b", "two\nlines", "a/b"])
+async def test_a_name_for_people_is_printable_and_fits_in_a_path(name: str):
     world = await open_world()
     with pytest.raises(InvalidParam):
         await world.agents.create("owner", name)
@@ -265,3 +277,51 @@ async def test_what_could_not_be_stored_has_not_happened():
         await world.agents.sync(agent.agent_id, Registration("Demo", skills=(SEARCH,)))
     assert world.agents.get(agent.agent_id) is agent
     assert [tool["name"] for tool in listed(world, agent.agent_id)] == ["message"]
+
+
+async def test_a_schema_that_a_newer_validator_refuses_keeps_no_agent_from_loading(caplog: pytest.LogCaptureFixture):
+    world = await open_world()
+    agent, other = await created(world), await world.agents.create("owner", "other")
+    await world.agents.sync(agent.agent_id, Registration("Demo", skills=(SCREENSHOT,)))
+    await world.agents.sync(other.agent_id, Registration("Demo", skills=(SEARCH,)))
+
+    def stricter(schema: JsonObject) -> Validator:
+        if not schema["properties"]:
+            raise InvalidParam("a schema without properties is not taken any more")
+        return compile_validator(schema)
+
+    again = Agents(world.store, world.clock, stricter, Present)
+    await again.load()
+    assert (len(again.catalog(agent.agent_id)), len(again.catalog(other.agent_id))) == (0, 1)
+    assert agent.agent_id in caplog.text
+    await again.sync(agent.agent_id, Registration("Demo", skills=(SEARCH,)))
+    assert len(again.catalog(agent.agent_id)) == 1
+
+
+async def test_registrations_at_the_same_time_are_taken_one_after_the_other():
+    world = await open_world()
+    agent = await created(world)
+    async with anyio.create_task_group() as tasks:
+        for n in range(10):
+            tasks.start_soon(world.agents.sync, agent.agent_id, Registration("Demo", skills=(Skill(f"tool_{n}"),)))
+    (entry,) = world.agents.catalog(agent.agent_id)
+    assert entry.tool.name == world.agents.get(agent.agent_id).skills[0].name
+    assert listed(await open_world(world.store), agent.agent_id) == listed(world, agent.agent_id)
+
+
+async def test_a_change_made_elsewhere_is_not_overwritten():
+    world = await open_world()
+    agent = await created(world)
+    elsewhere = await open_world(world.store)
+    await elsewhere.agents.patch(agent.agent_id, AgentPatch(visibility="public"))
+    with pytest.raises(StoreConflict):
+        await world.agents.patch(agent.agent_id, AgentPatch(mcp_enabled=False))
+
+
+async def test_too_many_skills_and_too_large_a_registration_are_refused():
+    world = await open_world()
+    agent = await created(world)
+    with pytest.raises(InvalidParam, match="1001"):
+        await world.agents.sync(agent.agent_id, Registration("Demo", skills=tuple(Skill(f"t{n}") for n in range(1001))))
+    with pytest.raises(PayloadTooLarge):
+        await world.agents.sync(agent.agent_id, Registration("Demo", description="x" * 1_100_000))
