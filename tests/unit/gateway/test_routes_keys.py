@@ -1,13 +1,16 @@
 """gateway.md 46, §6 (Commands and settings): keys, owners and health over REST."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
-from tests.unit.gateway.world import World, open_world
+from tests.unit.gateway.world import ManualClock, World, open_world
+from toolwire.adapters.memory import MemoryStore
+from toolwire.core.ports import Op
 from toolwire.gateway.agents import AgentPatch
 from toolwire.gateway.app import RestApp
 from toolwire.gateway.keys import FIRST_OWNER
@@ -141,3 +144,16 @@ async def test_a_store_that_can_be_written_is_ready():
         for _ in range(2):
             response = await client.get("/readyz")
             assert (response.status_code, response.json()["data"]) == (200, {"status": "ready", "store": "ok"})
+
+
+class Hanging(MemoryStore):
+    async def tx(self, ops: Sequence[Op]) -> None:
+        await anyio.sleep_forever()
+
+
+@pytest.mark.virtual_time
+async def test_a_store_that_hangs_is_not_ready_and_holds_nobody_up_for_ever():
+    app = RestApp(HealthRoutes(Hanging(ManualClock()), ManualClock()).routes(), Guard(), lambda: "Bearer")
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
+        response = await client.get("/readyz")
+        assert (response.status_code, response.json()["error"]["details"]["store"]) == (503, "unavailable")
