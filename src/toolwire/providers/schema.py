@@ -51,8 +51,8 @@ class Validator:
         try:
             errors = list(self._compiled.iter_errors(value))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            return [Violation("", f"is not JSON: {_short(str(error))}")]
-        found = dict.fromkeys(_finding(error) for error in errors)
+            return [Violation("", f"cannot be checked: {_short(str(error))}")]
+        found = dict.fromkeys(_finding(leaf) for error in errors for leaf in _leaves(error))
         return sorted(found, key=lambda finding: finding.path)[:MAX_FINDINGS]
 
     def repaired(self, value: JsonObject) -> JsonObject | None:
@@ -76,8 +76,8 @@ class Validator:
             errors = list(self._compiled.iter_errors(value))
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
-        for error in errors:
-            path = list(error.instance_path)
+        for leaf in (leaf for error in errors for leaf in _leaves(error)):
+            path = list(leaf.instance_path)
             text = _at(value, path)
             decoded = _decoded(text) if isinstance(text, str) and path else text
             if decoded is not text:
@@ -156,6 +156,15 @@ def _children(part: Any) -> Iterable[Any]:
     return [value for value in values if isinstance(value, (dict, list))]
 
 
+def _leaves(error: "jsonschema_rs.ValidationError") -> Iterable["jsonschema_rs.ValidationError"]:
+    """The errors behind an error: of a union, those of the one member whose type the value has, if there is one."""
+    kind = cast("Any", error.kind)
+    if kind.name not in ("anyOf", "oneOf") or not all(kind.context):  # of oneOf, a branch without errors is too many
+        return [error]
+    near = [branch for branch in kind.context if not _is_of_other_type(branch, error)]
+    return [leaf for inner in near[0] for leaf in _leaves(inner)] if len(near) == 1 else [error]
+
+
 def _finding(error: "jsonschema_rs.ValidationError") -> Violation:
     kind = cast("Any", error.kind)
     path = list(error.instance_path)
@@ -164,31 +173,40 @@ def _finding(error: "jsonschema_rs.ValidationError") -> Violation:
     if kind.name == "additionalProperties" and len(kind.unexpected) == 1:
         return Violation(pointer([*path, kind.unexpected[0]]), "is not a known argument")
     say = _SAY.get(kind.name)
-    return Violation(pointer(path), say(kind, error.instance) if say else _short(error.message, 300))
+    return Violation(pointer(path), say(kind, error) if say else _short(error.message, 300))
 
 
-def _say_type(kind: Any, value: Any) -> str:
-    return f"must be {_article(' or '.join(kind.types))}, got {_shown(value)}"
+def _say_type(kind: Any, error: "jsonschema_rs.ValidationError") -> str:
+    return f"must be {_article(' or '.join(kind.types))}, got {_shown(error.instance)}"
 
 
-def _say_choices(kind: Any, value: Any) -> str:
-    return f"must be one of {_short(', '.join(map(_shown, kind.options)), 300)}, got {_shown(value)}"
+def _say_choices(kind: Any, error: "jsonschema_rs.ValidationError") -> str:
+    return f"must be one of {_short(', '.join(map(_shown, kind.options)), 300)}, got {_shown(error.instance)}"
 
 
-def _say_alternatives(kind: Any, value: Any) -> str:
-    """A union of types fails as a whole; the reader wants the types, not the machinery."""
-    errors = [branch[0] for branch in kind.context if len(branch) == 1]
-    if len(errors) == len(kind.context) and all(e.kind.name == "type" and not e.instance_path for e in errors):
-        return f"must be {_article(' or '.join(t for e in errors for t in e.kind.types))}, got {_shown(value)}"
-    return f"fits none of the alternatives, got {_shown(value)}"
+def _say_alternatives(kind: Any, error: "jsonschema_rs.ValidationError") -> str:
+    """A union fails as a whole; the reader wants the types, not the machinery."""
+    branches: list[list[Any]] = kind.context
+    if not all(branches):
+        return _short(error.message, 300)
+    types = [branch[0] for branch in branches if _is_of_other_type(branch, error)]
+    if len(types) == len(branches):
+        wanted = _article(" or ".join(name for other in types for name in other.kind.types))
+        return f"must be {wanted}, got {_shown(error.instance)}"
+    return f"fits none of the alternatives, got {_shown(error.instance)}"
 
 
-_SAY: dict[str, Callable[[Any, Any], str]] = {
+def _is_of_other_type(branch: list[Any], error: "jsonschema_rs.ValidationError") -> bool:
+    return len(branch) == 1 and branch[0].kind.name == "type" and branch[0].instance_path == error.instance_path
+
+
+_SAY: dict[str, Callable[[Any, "jsonschema_rs.ValidationError"], str]] = {
     "type": _say_type,
     "enum": _say_choices,
     "anyOf": _say_alternatives,
-    "minimum": lambda kind, value: f"must be at least {kind.limit}, got {_shown(value)}",
-    "maximum": lambda kind, value: f"must be at most {kind.limit}, got {_shown(value)}",
+    "oneOf": _say_alternatives,
+    "minimum": lambda kind, error: f"must be at least {kind.limit}, got {_shown(error.instance)}",
+    "maximum": lambda kind, error: f"must be at most {kind.limit}, got {_shown(error.instance)}",
 }
 
 

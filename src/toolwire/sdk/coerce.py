@@ -79,15 +79,15 @@ class Arguments:
         """Off the fast path: say what is wrong, unless it is only how the model wrote it."""
         if self._validator is None:
             self._validator = compile_validator(self._schema)
-        violations = self._validator.check(arguments)
-        repaired = arguments
+        copied: JsonObject = msgspec.to_builtins(arguments)
+        violations = self._validator.check(copied)
         if violations:
-            found = None if self._strict else self._validator.repaired(arguments)
-            if found is None:
+            repaired = None if self._strict else self._validator.repaired(copied)
+            if repaired is None:
                 raise unfit(violations) from error
-            repaired = found
+            copied = repaired
         try:
-            return self._convert(_whole_numbers(msgspec.to_builtins(repaired)))
+            return self._convert(_whole_numbers(copied))
         except msgspec.ValidationError as second:
             raise unfit([_violation(second)]) from second
 
@@ -109,7 +109,14 @@ def deep_copy(arguments: JsonObject) -> JsonObject:
         return copy.deepcopy(arguments)
 
 
-class Alternatives:
+class _StandIn(type):
+    """The class of stand-ins: msgspec asks whether what a hook gave is of the hint's type, and here anything may be."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return True
+
+
+class Alternatives(metaclass=_StandIn):
     """Stands for a union that msgspec cannot tell apart: the first member that accepts the value wins."""
 
     members: ClassVar[tuple[Any, ...]] = ()
@@ -125,7 +132,7 @@ class Alternatives:
         raise ValueError("fits none of the alternatives")
 
 
-class Choices:
+class Choices(metaclass=_StandIn):
     """Stands for a `Literal` of other values than texts and integers."""
 
     values: ClassVar[tuple[Any, ...]] = ()
@@ -145,13 +152,12 @@ def lower(hint: Any) -> Any:
     hint = see_through(hint)
     origin, args = typing.get_origin(hint) or hint, typing.get_args(hint)
     if origin is typing.Annotated:
-        meta = read_limits(args[1:]).meta()
-        return lower(args[0]) if meta is None else typing.Annotated[lower(args[0]), meta]
+        return _lowered_limits(args[0], read_limits(args[1:]).meta())
     if origin in (Union, types.UnionType):
         return _lowered_union(args)
     if origin is typing.Literal:
         simple = all(value is None or type(value) in (str, int) for value in args)
-        return hint if simple else type("Choices", (Choices,), {"values": args})
+        return hint if simple else _StandIn("Choices", (Choices,), {"values": args})
     if origin in LISTS:
         return list[lower(args[0])] if args else list
     if origin in SETS:
@@ -164,14 +170,34 @@ def lower(hint: Any) -> Any:
     return hint
 
 
+def _lowered_limits(base: Any, meta: msgspec.Meta | None) -> Any:
+    """The limits of a union are those of its members that can have them: `Annotated[int | None, Ge(1)]`."""
+    if meta is None:
+        return lower(base)
+    base = see_through(base)
+    if typing.get_origin(base) not in (Union, types.UnionType):
+        return typing.Annotated[lower(base), meta]
+    limited = tuple(typing.Annotated[member, meta] for member in typing.get_args(base))
+    fitting = tuple(
+        new if _decodes(lower(new)) else old for old, new in zip(typing.get_args(base), limited, strict=True)
+    )
+    if fitting == typing.get_args(base):
+        raise TypeError(f"no member of the union can have the limits {meta!r}")
+    return _lowered_union(fitting)
+
+
+def _decodes(hint: Any) -> bool:
+    try:
+        msgspec.json.Decoder(hint)
+    except TypeError:
+        return False
+    return True
+
+
 def _lowered_union(args: tuple[Any, ...]) -> Any:
     members = tuple(lower(arg) for arg in args)
     union = Union[members]  # noqa: UP007 -- built from a tuple
-    try:
-        msgspec.json.Decoder(union)
-    except TypeError:
-        return type("Alternatives", (Alternatives,), {"members": members})
-    return union
+    return union if _decodes(union) else _StandIn("Alternatives", (Alternatives,), {"members": members})
 
 
 def _checked(label: str, parameter: Parameter) -> Any:

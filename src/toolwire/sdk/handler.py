@@ -84,12 +84,13 @@ def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
     schema, compiled = plan.input_schema, list[Validator]()
 
     def check(arguments: JsonObject) -> JsonObject:
+        copied = deep_copy(arguments)
         if not compiled:
             compiled.append(compile_validator(schema))
-        violations = compiled[0].check(arguments)
+        violations = compiled[0].check(copied)
         if violations:
             raise unfit(violations)
-        return deep_copy(arguments)
+        return copied
 
     return check
 

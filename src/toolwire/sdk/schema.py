@@ -4,6 +4,7 @@ Nested records are written in place, because many clients cannot follow a `$ref`
 to `$defs` (mcp.md S25). Titles are left out: the names say it all.
 """
 
+import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence
@@ -230,7 +231,7 @@ def choices(values: Iterable[Any]) -> JsonObject:
 
 def with_default(schema: JsonObject, default: Any) -> JsonObject:
     """`schema` with a default, unless there is none or it has no JSON form."""
-    if default is NO_DEFAULT:
+    if default is NO_DEFAULT or (isinstance(default, float) and not math.isfinite(default)):
         return schema
     try:
         return {**schema, "default": plain(default)}

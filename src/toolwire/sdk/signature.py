@@ -217,7 +217,8 @@ def _context_class(parameter: inspect.Parameter, scope: _Scope) -> type[ToolCont
 
 def _check_kind(parameter: inspect.Parameter, label: str) -> None:
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        raise TypeError(f"{label}: parameter {str(parameter)!r} cannot be named by a caller; list the parameters")
+        shown = str(parameter.replace(annotation=REQUIRED))
+        raise TypeError(f"{label}: parameter {shown!r} cannot be named by a caller; list the parameters one by one")
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise TypeError(f"{label}: parameter {parameter.name!r} is positional-only; arguments come by name")
 

@@ -1,7 +1,7 @@
 """`@tool`: a function as a tool, in the seed's form and from its type hints; it does not run calls."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypedDict, Unpack, cast, overload
 
@@ -255,10 +255,8 @@ def build_tool(fn: Body, options: ToolOptions) -> DecoratedTool:
 def _built(fn: Body, options: ToolOptions, signature: Signature | None) -> DecoratedTool:
     body = plain_function(fn)
     doc = read_docstring(body.__doc__ if signature is not None else None)
-    name = checked_name(options.get("name") or getattr(body, "__name__", ""))
-    given = options.get("input_schema")
-    derived = {} if signature is None else derive_input(name, signature, doc.parameters)
-    schema = derived if given is None else checked_schema(given, "input_schema")
+    name = checked_name(options["name"] if "name" in options else getattr(body, "__name__", ""))
+    schema = _input(name, options, signature, doc.parameters)
     output_schema, wrap = _output(options, signature)
     plan = Plan(
         name=name,
@@ -298,6 +296,12 @@ def _built(fn: Body, options: ToolOptions, signature: Signature | None) -> Decor
 def _checked_first(options: ToolOptions, signature: Signature | None) -> bool:
     """A raw function's arguments are checked when asked; a typed one's when the schema says more than its hints."""
     return options.get("validate", False) if signature is None else "input_schema" in options
+
+
+def _input(name: str, options: ToolOptions, signature: Signature | None, descriptions: Mapping[str, str]) -> JsonObject:
+    if "input_schema" in options or signature is None:
+        return checked_schema(options.get("input_schema", {}), "input_schema")
+    return derive_input(name, signature, descriptions)
 
 
 def _output(options: ToolOptions, signature: Signature | None) -> tuple[JsonObject | None, bool]:
