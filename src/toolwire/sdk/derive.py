@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin
 
 from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Block
+from toolwire.sdk.content import ContentRef, Image, Resource
 from toolwire.sdk.records import NO_DEFAULT, is_model, is_positional, members
 from toolwire.sdk.result import ToolResult
 from toolwire.sdk.schema import Inexpressible, SchemaWriter, described, see_through, with_default
@@ -70,8 +72,8 @@ def _is_record(hint: Any) -> bool:
     cls = get_origin(hint) or hint
     if cls is Annotated:
         return _is_record(see_through(get_args(hint)[0]))
-    if not isinstance(cls, type) or issubclass(cls, ToolResult):
-        return False
+    if not isinstance(cls, type) or issubclass(cls, (ToolResult, ContentRef, Image, Resource, Block)):
+        return False  # these become content, not data
     return is_model(cls) or (members(cls) is not None and not is_positional(cls))
 
 
