@@ -1,30 +1,39 @@
-"""Large content in memory, for servers that keep nothing and for tests; it is gone with the process."""
+"""The `Blobs` port in this process's memory; nothing survives the process."""
 
 from collections.abc import AsyncGenerator
 
+from anyio.lowlevel import checkpoint
+
+from toolwire.adapters.blob_key import check_blob_key
 from toolwire.core.errors import BlobNotFound
 
-PIECE_BYTES = 64 * 1024
+PIECE_BYTES = 256 * 1024
 
 
 class MemoryBlobs:
-    """The `Blobs` port over a dict."""
+    """The `Blobs` port for tests and for processes that need not remember."""
 
     def __init__(self) -> None:
-        self._blobs: dict[str, bytes] = {}
+        self._content: dict[str, bytes] = {}
 
     async def put(self, key: str, data: bytes) -> None:
-        """Store `data`; see `core.ports.Blobs`."""
-        self._blobs[key] = data
+        """Store `data`; see `Blobs.put`."""
+        check_blob_key(key)
+        self._content[key] = bytes(data)
+        await checkpoint()
 
     async def open(self, key: str) -> AsyncGenerator[bytes]:
-        """The content in pieces; see `core.ports.Blobs`."""
-        data = self._blobs.get(key)
-        if data is None:
+        """The content in pieces of at most `PIECE_BYTES`; see `Blobs.open`."""
+        check_blob_key(key)
+        await checkpoint()
+        content = self._content.get(key)
+        if content is None:
             raise BlobNotFound(f"nothing is stored under {key!r}")
-        for start in range(0, len(data), PIECE_BYTES):
-            yield data[start : start + PIECE_BYTES]
+        for start in range(0, len(content), PIECE_BYTES):
+            yield content[start : start + PIECE_BYTES]
 
     async def delete(self, key: str) -> None:
-        """Remove the content; see `core.ports.Blobs`."""
-        self._blobs.pop(key, None)
+        """Remove the content; see `Blobs.delete`."""
+        check_blob_key(key)
+        self._content.pop(key, None)
+        await checkpoint()
