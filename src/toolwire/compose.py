@@ -3,14 +3,21 @@
 Nothing else imports adapters, and the adapters are imported inside the functions, so that importing this is cheap.
 """
 
+import os
 import secrets
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import anyio
+from msgspec import Struct
+
+from toolwire.config import Config
 from toolwire.core.call import Caller
+from toolwire.core.ports import Blobs, Clock, Store
 from toolwire.engine.catalog import Catalog
-from toolwire.engine.engine import Engine
+from toolwire.engine.engine import Engine, Limits
 from toolwire.providers.function import FunctionProvider, LocalTool
 from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
 from toolwire.surfaces.limits import Guard
@@ -20,6 +27,55 @@ from toolwire.surfaces.sessions import Sessions
 LOCAL_CALLER = Caller(principal="local", owner="local", surface="mcp")
 """Whoever reaches a tool server on this machine: it has no keys and listens on loopback."""
 SESSION_IDLE_TTL_S = 24 * 3600.0
+
+
+SECRET_BYTES = 32
+
+
+class Opened(Struct, frozen=True):
+    """The opened ports and the engine on them. `secret` seals what we hand out and take back, such as session ids."""
+
+    store: Store
+    blobs: Blobs
+    clock: Clock
+    engine: Engine
+    secret: bytes
+
+
+@asynccontextmanager
+async def open_data(config: Config) -> AsyncGenerator[Opened]:
+    """The embedded default on the folder `config.data`: SQLite, files on disk. The engine is not running yet.
+
+    Raises:
+        StoreUnavailable: the folder cannot be written, or another process serves it.
+    """
+    from toolwire.adapters.blobs import LocalBlobs
+    from toolwire.adapters.clock import SystemClock
+    from toolwire.adapters.sqlite import SqliteStore
+
+    folder = Path(config.data)
+    await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
+    clock = SystemClock()
+    async with await SqliteStore.open(folder / "toolwire.db", clock) as store:
+        blobs = await LocalBlobs.open_directory(folder / "blobs")
+        limits = Limits(
+            keyed_deadline_s=config.keyed_deadline_s,
+            idempotency_ttl_s=config.idempotency_ttl_s,
+            history_ttl_s=config.history_ttl_s,
+        )
+        yield Opened(store, blobs, clock, Engine(store, blobs, clock, limits), _kept_secret(folder / "secret.key"))
+
+
+def _kept_secret(path: Path) -> bytes:
+    """The secret of this folder, made at its first use and readable by its owner alone."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(descriptor, "wb") as file:
+        secret = secrets.token_bytes(SECRET_BYTES)
+        file.write(secret)
+        return secret
 
 
 class OpenDoor:

@@ -1,0 +1,107 @@
+"""Puts a gateway together: ports, engine, registry, message service and surfaces; it decides nothing by itself."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+from msgspec import Struct
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
+
+from toolwire.compose import Opened, open_data
+from toolwire.config import Config
+from toolwire.core.call import Call
+from toolwire.core.handler import Handler
+from toolwire.engine.engine import Engine
+from toolwire.engine.recover import recover
+from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.app import RestApp, gateway_app
+from toolwire.gateway.auth import Auth
+from toolwire.gateway.channels import Channels
+from toolwire.gateway.courier import Courier
+from toolwire.gateway.desk import Rules
+from toolwire.gateway.door import GatewayDoor
+from toolwire.gateway.keys import Keys
+from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.presence import Presence
+from toolwire.gateway.rest import Reader
+from toolwire.gateway.routes_agents import AgentRoutes
+from toolwire.gateway.routes_health import HealthRoutes
+from toolwire.gateway.routes_keys import KeyRoutes
+from toolwire.providers.agent import AgentProvider
+from toolwire.providers.schema import compile_validator
+from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.sessions import Sessions
+
+
+class Gateway(Struct, frozen=True):
+    """A gateway that serves. `owner_key` is the first owner's key when this start has made it, else `None`."""
+
+    app: ASGIApp
+    keys: Keys
+    agents: Agents
+    engine: Engine
+    owner_key: str | None
+
+
+@asynccontextmanager
+async def open_gateway(config: Config) -> AsyncGenerator[Gateway]:
+    """A gateway on the folder `config.data`, until the block ends. `Gateway.app` is an ASGI app without lifespan.
+
+    Raises:
+        StoreUnavailable: the folder cannot be written, or another process serves it.
+    """
+    async with open_data(config) as opened, _assembled(config, opened) as gateway:
+        yield gateway
+
+
+@asynccontextmanager
+async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
+    engine, store, clock = opened.engine, opened.store, opened.clock
+    keys = Keys(store, clock)
+    auth = Auth(keys)
+    channels = Channels(store, engine.recorder, clock, config.history_ttl_s, config.session_idle_ttl_s)
+    rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
+    presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
+    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s)
+
+    def provider_for(record: AgentRecord) -> AgentProvider:
+        return AgentProvider(record.agent_id, courier)
+
+    agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
+    guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
+    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, channels.owns_context)
+    sessions = Sessions(store, engine.recorder, clock, opened.secret, config.session_idle_ttl_s)
+    settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)
+    http = McpHttp(engine, door, sessions, guard, settings)
+    links = AgentLinks(auth, agents, presence, channels, clock)
+    reader = Reader(auth, agents, config.request_limit_bytes)
+    routes: Sequence[BaseRoute] = [
+        *AgentRoutes(
+            reader,
+            agents,
+            keys,
+            lambda agent_id: presence.desk(agent_id).online,
+            lambda agent_id: f"{config.public_url or ''}/{agent_id}/mcp",
+        ).routes(),
+        *KeyRoutes(reader, agents, keys).routes(),
+        *HealthRoutes(store, clock).routes(),
+    ]
+    app = gateway_app(http, door.serves, RestApp(routes, guard, door.challenge), links, guard)
+
+    def resume_with(call: Call) -> Handler | None:
+        known = agents.known(call.agent_id)
+        return None if known is None else AgentProvider(call.agent_id, courier).resume
+
+    async with engine.running(), http.running(), anyio.create_task_group() as tasks:
+        await keys.load()
+        await agents.load()
+        await courier.load()
+        tasks.start_soon(presence.keep)
+        owner_key = await keys.ensure_first_owner()
+        await recover(engine, resume_with)
+        try:
+            yield Gateway(app, keys, agents, engine, owner_key)
+        finally:
+            tasks.cancel_scope.cancel()
