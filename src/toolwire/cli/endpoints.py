@@ -1,0 +1,69 @@
+"""Finds the MCP endpoint that a command is meant for, and what to send it besides; it sends nothing to it.
+
+An endpoint is named by its URL, or by the name or id of an agent of the running host.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from toolwire.cli.failure import Failed, misused
+from toolwire.cli.parameters import HostFlags
+from toolwire.cli.rest import Rest
+from toolwire.cli.target import Target, checked_url, host_url, optional_key
+
+
+class Endpoint(Struct, frozen=True):
+    """An MCP endpoint, and the headers for each request to it."""
+
+    url: str
+    headers: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r}, headers={list(self.headers)})"
+
+
+def endpoint_of(
+    place: str, flags: HostFlags, headers: Sequence[str] = (), connect: Callable[[Target], Rest] = Rest
+) -> Endpoint:
+    """The endpoint at a URL, or of an agent of the host that the flags mean.
+
+    Args:
+        place: a URL, or an agent's name or id.
+        flags: where the host is, and the key.
+        headers: more headers, each `Name: value`; they win over ours.
+        connect: opens a connection to the host, to ask it for an agent's id.
+
+    Raises:
+        Failed: there is no such place, no key where one is needed, or a header is none.
+        ConfigError: the configuration cannot be used.
+    """
+    given = dict(_header(line) for line in headers)
+    if "://" in place:
+        url = checked_url(place)
+        key = optional_key(replace(flags, url=url))
+    else:
+        host = host_url(flags)
+        key = optional_key(flags)
+        if key is None and not given:
+            raise Failed("no key to ask with; pass --key, or set TOOLWIRE_KEY", "unauthorized")
+        url = f"{host}/{_agent_id(place, Target(host, key or ''), connect)}/mcp"
+    ours = {} if key is None else {"authorization": f"Bearer {key}"}
+    return Endpoint(url, {**ours, **given})
+
+
+def _agent_id(named: str, target: Target, connect: Callable[[Target], Rest]) -> str:
+    if named.startswith("agent_") or not target.key:
+        return quote(named, safe="")
+    with connect(target) as rest:
+        agent_id: str = rest.ask("GET", f"/api/v1/agents/{quote(named, safe='')}")["agent_id"]
+    return agent_id
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon or not name.strip() or not line.isascii() or not line.isprintable():
+        raise misused(f"{line!r} is no header; give it as 'Name: value'")
+    return name.strip().lower(), value.strip()

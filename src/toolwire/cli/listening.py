@@ -1,0 +1,163 @@
+"""Serves an ASGI app on a socket until a signal says stop, with uvicorn; it does not know what it serves.
+
+The first SIGTERM or Ctrl-C ends it gracefully: no new connections, what is under way may finish for `GRACE_S`, streams
+that never end are then cut. A second Ctrl-C ends the process at once.
+"""
+
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias
+
+import anyio
+import uvicorn
+
+from toolwire.cli.failure import INTERRUPTED, Failed, misused
+from toolwire.cli.output import say
+
+GRACE_S: Final = 3
+BACKLOG: Final = 2048
+
+_log = logging.getLogger("uvicorn")
+
+App: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class Server(uvicorn.Server):
+    """A uvicorn that leaves signals to us and tells when it listens."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="httptools",
+                ws="websockets-sansio",
+                ws_max_size=48 * 1024 * 1024,
+                lifespan="off",
+                interface="asgi3",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                proxy_headers=False,
+                backlog=BACKLOG,
+                timeout_graceful_shutdown=GRACE_S,
+            )
+        )
+        self.listening = anyio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave them: whoever runs the server decides what a signal ends."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then say so."""
+        await super().startup(sockets)
+        self.listening.set()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        Failed: the port is taken, or the address is none of this machine.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as error:
+        raise misused(f"cannot listen on {host!r}: {error.strerror}; give an address of this machine") from None
+    bound = socket.socket(family, kind, protocol)
+    try:
+        if os.name != "nt":  # there it would let two processes share the port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(BACKLOG)
+    except OSError as error:
+        bound.close()
+        reason = os.strerror(error.errno).lower() if error.errno else str(error)
+        where = f"{host}:{port}"
+        raise Failed(f"cannot listen on {where}: {reason}; choose another with --port", "port_in_use") from None
+    bound.setblocking(False)
+    return bound
+
+
+def url_of(bound: socket.socket) -> str:
+    """Where this machine reaches a listening socket."""
+    host, port = bound.getsockname()[:2]
+    if host in ("0.0.0.0", ""):
+        host = "127.0.0.1"
+    elif host == "::":
+        host = "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@asynccontextmanager
+async def serving(app: App, bound: socket.socket) -> AsyncGenerator[None]:
+    """Serve `app` while the block lasts; inside it the server listens. The end of the block is graceful.
+
+    Cancellation: as the end of the block.
+    """
+    server = Server(app)
+    ended = anyio.Event()
+
+    async def serve() -> None:
+        try:
+            await server.serve([bound])
+        finally:
+            ended.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serve)
+        await server.listening.wait()
+        _settle()
+        try:
+            yield
+        finally:
+            _log.setLevel(logging.CRITICAL)  # that streams are cut now is nothing to report
+            server.should_exit = True
+            with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE_S + 2):
+                await ended.wait()
+            tasks.cancel_scope.cancel("the server stops")
+
+
+async def until_signal(on_second: Callable[[], None]) -> None:
+    """Wait for SIGTERM or Ctrl-C; another Ctrl-C then ends the process at once, `on_second` being its last act."""
+    if sys.platform == "win32":
+        await anyio.sleep_forever()  # the event loop makes a cancellation of Ctrl-C
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        async for _ in received:
+            break
+    say("stopping; Ctrl-C again stops at once")
+
+    def end(number: int, frame: object) -> None:
+        on_second()
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, end)
+
+
+def set_up_logging() -> None:
+    """Warnings and what an author logs go to stderr, since stdout is for results."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    _log.setLevel(logging.ERROR)
+
+
+def event_loop() -> dict[str, Any]:
+    """The options of `anyio.run` for a server."""
+    return {"backend": "asyncio", "backend_options": {"use_uvloop": os.name != "nt"}}
+
+
+def _settle() -> None:
+    """What was made at start-up stays: the collector need not look at it again, which shortens its pauses."""
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,87 @@
+"""The official MCP client, opened for one command, its errors put into our words; it prints nothing.
+
+It comes with the extra `mcp`, and is imported when a command needs it.
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import httpx2
+
+from toolwire import __version__
+from toolwire.cli.endpoints import Endpoint
+from toolwire.cli.failure import Failed, debugging, sole
+
+if TYPE_CHECKING:
+    from mcp import Client, MCPError
+
+CONNECT_S = 10.0
+
+
+@asynccontextmanager
+async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
+    """A client of the endpoint, in whatever protocol revision the server speaks, while the block lasts.
+
+    Raises:
+        Failed: the client is not installed, nobody answers, or the server refuses; out of the block too.
+
+    Cancellation: what the server is at work on for us is cancelled.
+    """
+    try:
+        from mcp import Client, MCPError
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.types import Implementation
+    except ImportError:
+        raise Failed(
+            "this command needs the MCP client; install it with: pip install 'toolwire[mcp]'", "missing_extra"
+        ) from None
+    if not debugging():
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs tracebacks of what it also raises
+    refusals: list[int] = []
+    timeout = httpx2.Timeout(CONNECT_S, read=None)  # a tool may be silent for as long as it likes
+
+    async def remember(response: httpx2.Response) -> None:
+        if response.status_code >= 400:
+            refusals.append(response.status_code)
+
+    hooks: Any = {"response": [remember]}
+    try:
+        async with (
+            httpx2.AsyncClient(headers=endpoint.headers, timeout=timeout, event_hooks=hooks) as http,
+            Client(
+                streamable_http_client(endpoint.url, http_client=http, max_sse_event_size=None),
+                client_info=Implementation(name="toolwire", version=__version__),
+            ) as client,
+        ):
+            yield client
+    except Exception as error:  # noqa: BLE001 -- told in our words, or raised as it is
+        match sole(error):
+            case MCPError() as refused:
+                raise refusal(refused, endpoint, refusals[-1] if refusals else None) from None
+            case httpx2.HTTPError() | httpx2.InvalidURL() as lost:
+                raise _unreachable(lost, endpoint) from None
+            case anyio.ClosedResourceError() | anyio.BrokenResourceError() | anyio.EndOfStream():
+                raise Failed(f"{endpoint.url} closed the connection before it answered", "no_host") from None
+            case other:
+                raise other from None
+
+
+def refusal(error: "MCPError", endpoint: Endpoint, status: int | None) -> Failed:
+    """What to tell of an error that the server answered; our own hosts name a code in its data."""
+    data = cast("dict[str, Any]", error.data) if isinstance(error.data, dict) else {}
+    if "code" not in data and status is not None:
+        return Failed(
+            f"{endpoint.url} answered HTTP {status} and not as an MCP server does ({error.message}); "
+            "is the address right?",
+            "refused",
+            data={"jsonrpc": error.code, "http": status},
+        )
+    return Failed(error.message, str(data.get("code", "refused")), data={**data, "jsonrpc": error.code})
+
+
+def _unreachable(error: Exception, endpoint: Endpoint) -> Failed:
+    reason = str(error) or type(error).__name__
+    return Failed(f"nobody answers at {endpoint.url}: {reason[:1].lower()}{reason[1:]}", "no_host")

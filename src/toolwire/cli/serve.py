@@ -1,0 +1,113 @@
+"""`toolwire tools serve`: the tools of a module over MCP, on stdio or HTTP; it does not run them (the server does)."""
+
+import contextlib
+import os
+import sys
+from functools import partial
+from types import ModuleType
+from typing import Annotated, Any, cast
+
+import anyio
+from cyclopts import Parameter
+from msgspec import Struct
+
+from toolwire.cli import modules
+from toolwire.cli.failure import DONE, Failed, misused
+from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, until_signal, url_of
+from toolwire.cli.output import print_json, say
+from toolwire.cli.parameters import JsonFlag
+from toolwire.compose import open_tool_server
+from toolwire.sdk.bundle import SdkMcpServer
+from toolwire.sdk.tool import DecoratedTool
+
+MCP_PATH = "/mcp"
+DEFAULT_PORT = 8095
+
+
+class Offer(Struct, frozen=True):
+    """What a module offers: the tools, and what a server of them calls itself."""
+
+    name: str
+    version: str
+    tools: tuple[DecoratedTool, ...]
+
+
+def serve(
+    module: Annotated[str, Parameter(help="MODULE or MODULE:NAME; a dotted module or a Python file.")],
+    /,
+    *,
+    stdio: Annotated[bool, Parameter(negative="", help="Serve on stdin and stdout; this is the default.")] = False,
+    http: Annotated[bool, Parameter(negative="", help="Serve over HTTP on this machine, at /mcp.")] = False,
+    port: Annotated[
+        int | None, Parameter(help=f"Port for --http (default: {DEFAULT_PORT}); 0 takes a free one.")
+    ] = None,
+    json: JsonFlag = False,
+) -> int:
+    """Serve `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP.
+
+    Without NAME all tools and bundles of the module are served. With `--http --json` one line is printed once it is
+    ready: `{"url", "pid"}`.
+    """
+    if stdio and (http or port is not None):
+        raise misused("--stdio goes with neither --http nor --port; choose one way to serve")
+    set_up_logging()
+    with contextlib.redirect_stdout(sys.stderr):  # stdout is for the wire, or for our one line
+        offer = offered(*modules.load(module))
+    if http or port is not None:
+        anyio.run(partial(_serve_http, offer, DEFAULT_PORT if port is None else port, as_json=json), **event_loop())
+        return DONE
+    anyio.run(_serve_stdio, offer)
+    return DONE
+
+
+async def _serve_http(offer: Offer, port: int, *, as_json: bool) -> None:
+    with bind("127.0.0.1", port) as bound:
+        url = url_of(bound) + MCP_PATH
+        async with open_tool_server(offer.tools, offer.name, offer.version) as server, serving(server.app, bound):
+            if as_json:
+                print_json({"url": url, "pid": os.getpid()})
+            else:
+                say(f"{offer.name} serves {_counted(offer)} at {url}; Ctrl-C stops it")
+            await until_signal(lambda: None)
+
+
+async def _serve_stdio(offer: Offer) -> None:
+    if sys.stdin.isatty():
+        say(f"{offer.name} serves {_counted(offer)} and waits for JSON-RPC on stdin; an MCP client starts it this way")
+    async with open_tool_server(offer.tools, offer.name, offer.version) as server:
+        await server.serve_stdio()
+
+
+def offered(module: ModuleType, name: str | None) -> Offer:
+    """What of `module` is to be served: `name`, or every tool and bundle in it.
+
+    Raises:
+        Failed: that is no tool and no bundle, there is none, or two tools have the same name.
+    """
+    if name is not None:
+        found: list[Any] = [modules.find(module, name)]
+        if isinstance(found[0], list | tuple):
+            found = list(cast("list[Any]", found[0]))
+        if not found or not all(isinstance(item, DecoratedTool | SdkMcpServer) for item in found):
+            raise Failed(f"{name!r} of {module.__name__!r} is no tool and no bundle of tools", "module")
+    else:
+        found = [getattr(module, each) for each in modules.public_names(module)]
+        found = [item for item in found if isinstance(item, DecoratedTool | SdkMcpServer)]
+        if not found:
+            raise Failed(f"{module.__name__!r} has no tools; write one with `from toolwire.sdk import tool`", "module")
+    bundles = [item for item in found if isinstance(item, SdkMcpServer)]
+    label = bundles[0] if len(bundles) == 1 else SdkMcpServer(module.__name__)
+    return Offer(label.name, label.version, _distinct(found))
+
+
+def _distinct(found: list[DecoratedTool | SdkMcpServer]) -> tuple[DecoratedTool, ...]:
+    tools: dict[str, DecoratedTool] = {}
+    for item in found:
+        for tool in item.tools if isinstance(item, SdkMcpServer) else (item,):
+            if tools.setdefault(tool.name, tool) is not tool:
+                raise Failed(f"two tools are called {tool.name!r}; rename one, or serve one with MODULE:NAME", "module")
+    return tuple(tools.values())
+
+
+def _counted(offer: Offer) -> str:
+    return f"{len(offer.tools)} tool{'' if len(offer.tools) == 1 else 's'}"
