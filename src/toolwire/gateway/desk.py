@@ -1,142 +1,341 @@
-"""What every REST route needs: who asks, about which agent, the body as a value, and the answer; it has no route.
+"""Who is attached for one agent, and which message goes to whom; it sends, stores and authenticates nothing.
 
-Errors are raised; `app.RestApp` puts them into the envelope, in one place.
+Links are sent what there is as soon as it is there; pollers fetch it. A message goes to a link first, the one with the
+fewest messages in flight. Delivery modes (gateway.md 53): `push` delivers everything at once, `queue` one message a
+channel at a time, `busy_reject` takes one call at a time and refuses the next.
 """
 
-import re
-from typing import Any, TypeVar
+from collections import deque
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Protocol
 
-import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
+import anyio
+from msgspec import Struct
 
-from toolwire.core.errors import Forbidden, InvalidParam, ParseError
-from toolwire.gateway.agents import AgentRecord, Agents
-from toolwire.gateway.auth import Auth, Identity
-from toolwire.gateway.keys import KeyKind
-from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, check_json, credentials_in, map_headers, read_body
-from toolwire.wire.rest import success
+from toolwire.core.errors import AgentBusy, AgentLost, AgentOffline
+from toolwire.engine.deadline import Timekeeper, Timer
+from toolwire.gateway.delivery import Delivery, Taker
+from toolwire.wire.link import DeliveryMode, Message
 
-T = TypeVar("T")
 
-_AT_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+class Rules(Struct, frozen=True):
+    """How long an agent may be silent, all in seconds (gateway.md 1J and §6).
+
+    `delivery_lease_s` is for how long a message waits for a taker that is gone, and how long a poller holds one without
+    renewing it. `offline_after_s` is for how long a poller counts as there after it was last heard of. `reattach_s` is
+    how long calls wait after a restart for an agent that was attached before.
+    """
+
+    delivery_lease_s: float = 30.0
+    offline_after_s: float = 45.0
+    reattach_s: float = 5.0
+
+
+class PushTaker(Taker, Protocol):
+    """A link: it is sent messages without asking."""
+
+    draining: bool
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Send a message; must not block or raise."""
+        ...
+
+    def supersede(self) -> None:
+        """Another link speaks for the same journal now: end this one."""
+        ...
+
+
+class Poller:
+    """Somebody who fetches messages over HTTP; `heard_at` is of the event loop's clock."""
+
+    __slots__ = ("cancels", "heard_at", "in_flight", "journal", "wake")
+
+    def __init__(self, journal: str) -> None:
+        self.journal = journal
+        self.heard_at = anyio.current_time()
+        self.in_flight = 0
+        self.cancels: list[Message] = []
+        self.wake: anyio.Event | None = None
+
+    def cancel(self, message: Message) -> None:
+        """Keep a `chat_cancel` for the next read."""
+        self.cancels.append(message)
+        self.poke()
+
+    def poke(self) -> None:
+        """There is something to fetch."""
+        if self.wake is not None:
+            self.wake.set()
 
 
 class Desk:
-    """Reads requests for the routes.
+    """The desk of one agent.
 
     Args:
-        auth: finds out who is asking.
-        agents: all agents.
-        max_bytes: the largest body, unless a route takes larger ones.
+        agent_id: whose desk it is.
+        mode_of: the agent's delivery mode now.
+        rules: how long what may take.
+        timekeeper: for leases.
+        send: sends a message to a link, when it may be sent.
     """
 
-    def __init__(self, auth: Auth, agents: Agents, max_bytes: int = REQUEST_LIMIT_BYTES) -> None:
-        self._auth = auth
-        self._agents = agents
-        self._max_bytes = max_bytes
+    def __init__(
+        self,
+        agent_id: str,
+        mode_of: Callable[[str], DeliveryMode],
+        rules: Rules,
+        timekeeper: Timekeeper,
+        send: Callable[[Delivery, PushTaker], None],
+    ) -> None:
+        self.agent_id = agent_id
+        self._mode_of = mode_of
+        self._rules = rules
+        self._timekeeper = timekeeper
+        self._send = send
+        self.links: list[PushTaker] = []
+        self.pollers: dict[str, Poller] = {}
+        self.open: dict[str, Delivery] = {}
+        self.expected_until = float("-inf")
+        self._waiting: deque[Delivery] = deque()
+        self._orphans: dict[str, Delivery] = {}
+        self._lines: dict[str, deque[Delivery]] = {}
+        self._giving_up: Timer | None = None
 
-    def identify(self, request: Request, *kinds: KeyKind) -> Identity:
-        """Who is asking, by a key of one of `kinds`.
+    @property
+    def online(self) -> bool:
+        """Whether somebody is there who takes messages."""
+        for link in self.links:
+            if not link.draining:
+                return True
+        return bool(self.pollers) and self._polled()
+
+    def admit(self) -> None:
+        """Let a new call come.
 
         Raises:
-            Unauthorized: no key, an unknown or revoked one, or two that differ.
-            Forbidden: a key of another kind.
+            AgentOffline: nobody is attached, and nobody is expected back from before a restart.
+            AgentBusy: the agent takes one call at a time and has one.
         """
-        return self._auth.identify_as(credentials_in(request.scope["headers"]), *kinds)
+        if not self.online and anyio.current_time() >= self.expected_until:
+            raise AgentOffline(f"agent {self.agent_id!r} is not attached; start it and call again")
+        self.check_free()
 
-    def agent(self, request: Request, identity: Identity) -> AgentRecord:
-        """The agent in the path, by its id or, for its owner, by its name.
+    def check_free(self) -> None:
+        """Let a call come that was claimed while perhaps another one was.
 
         Raises:
-            AgentNotFound: there is none that this identity may see; for an `agk` or `bak`, none but its own.
+            AgentBusy: the agent takes one call at a time and has one.
         """
-        named = str(request.path_params["agent"])
-        record = self._agents.find(identity.owner, named)
-        if identity.agent_id is not None and record.agent_id != identity.agent_id:
-            raise Forbidden(f"this {identity.kind}_ key is bound to another agent than {named!r}")
-        return record
+        if self.open and self._mode_of(self.agent_id) == "busy_reject":
+            raise AgentBusy(f"agent {self.agent_id!r} takes one call at a time and has one; call again later")
 
-    def own_agent(self, request: Request, identity: Identity) -> AgentRecord:
-        """The agent in the path, for one who may change it.
+    def pick(self, delivery: Delivery) -> PushTaker | None:
+        """The link that a message would go to now."""
+        links = [link for link in self.links if not link.draining]
+        if delivery.taken_by is not None:
+            same = [link for link in links if link.journal == delivery.taken_by]
+            links = same or (links if delivery.repeatable else [])
+        if len(links) > 1:
+            return min(links, key=lambda link: link.in_flight)
+        return links[0] if links else None
 
-        Raises:
-            AgentNotFound: there is none that this identity may see.
-            Forbidden: it may see it, and it belongs to another owner, or the key to another agent.
-        """
-        record = self.agent(request, identity)
-        if record.owner != identity.owner:
-            raise Forbidden(f"agent {record.agent_id!r} belongs to another owner")
-        return record
+    def submit(self, delivery: Delivery) -> None:
+        """Deliver a message when its turn comes."""
+        self.open[delivery.id] = delivery
+        delivery.on_settled = self._settled
+        if self._mode_of(self.agent_id) == "queue":
+            line = self._lines.get(delivery.message.channel_id)
+            if line is not None:
+                line.append(delivery)
+                return
+            self._lines[delivery.message.channel_id] = deque()
+        self._place(delivery)
 
-    async def body(self, request: Request, type_: type[T], max_bytes: int | None = None) -> T:
-        """The JSON body as a value.
+    def submit_taken(self, delivery: Delivery) -> None:
+        """Wait for the taker of a message that was sent before a restart."""
+        self.open[delivery.id] = delivery
+        delivery.on_settled = self._settled
+        if self._mode_of(self.agent_id) == "queue":
+            self._lines.setdefault(delivery.message.channel_id, deque())
+        self._orphan(delivery)
+
+    def withdraw(self, delivery: Delivery) -> None:
+        """Nobody waits for the answer any more."""
+        if self.open.get(delivery.id) is delivery:
+            delivery.stop_lease()
+            self._settled(delivery)
+
+    def attach(self, link: PushTaker, running: Collection[str]) -> list[str]:
+        """A link is there.
 
         Args:
-            request: the request.
-            type_: what it must be.
-            max_bytes: the largest body of this route; `None` for the usual limit.
+            link: where messages go from now on.
+            running: the ids of the messages that its journal holds; these need not be sent again.
 
-        Raises:
-            UnsupportedMediaType: it is not declared as JSON.
-            PayloadTooLarge: it is larger than the limit.
-            ParseError: it is not JSON.
-            InvalidParam: it is JSON of another shape; `param` says where.
+        Returns:
+            Those of `running` that nobody here waits for.
         """
-        headers = map_headers(request.scope["headers"])
-        check_json(headers)
-        limit = self._max_bytes if max_bytes is None else max_bytes
-        return decode_body(await read_body(request.receive, headers, limit), type_)
+        for other in [other for other in self.links if other.journal == link.journal]:
+            self.detach(other)
+            other.supersede()
+        self.links.append(link)
+        self.expected_until = float("-inf")
+        held = frozenset(running)
+        for delivery in [d for d in self._orphans.values() if d.taken_by == link.journal]:
+            if delivery.id in held:
+                self.hold(delivery, link)
+            else:
+                self._place(delivery)
+        for delivery in [d for d in self._waiting if d.taken_by == link.journal and d.id in held]:
+            self._waiting.remove(delivery)
+            self.hold(delivery, link)
+        self._place_waiting()
+        return [message_id for message_id in running if message_id not in self.open]
 
+    def detach(self, link: PushTaker) -> None:
+        """A link is gone, without having answered what it holds."""
+        if link not in self.links:
+            return
+        self.links.remove(link)
+        for delivery in [d for d in self.open.values() if d.taker is link]:
+            self.release(delivery)
+            self.lose(delivery)
+        if self._waiting and not self.online:
+            self._give_up_later()
 
-def decode_body(data: bytes, type_: type[T]) -> T:
-    """A JSON body as a value of `type_`.
+    def poller(self, journal: str) -> Poller:
+        """The poller that speaks for a journal; it has just been heard of."""
+        poller = self.pollers.get(journal)
+        if poller is None:
+            poller = self.pollers[journal] = Poller(journal)
+        poller.heard_at = anyio.current_time()
+        self.expected_until = float("-inf")
+        return poller
 
-    Raises:
-        ParseError: it is not JSON.
-        InvalidParam: it is JSON of another shape; `param` says where.
-    """
-    try:
-        return msgspec.json.decode(data, type=type_)
-    except msgspec.ValidationError as error:
-        _check_json_text(data)
-        found = _AT_PATH.search(str(error))
-        path = found["path"] if found else ""
-        raise InvalidParam(f"the body does not fit: {error}", param=path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        _check_json_text(data)
-        raise ParseError("the body is not JSON") from None
+    def fetch(self, poller: Poller, limit: int) -> list[Delivery]:
+        """Messages for a poller, at most `limit`; it holds them until its lease ends."""
+        found = [d for d in self._orphans.values() if d.taken_by == poller.journal][:limit]
+        if len(found) < limit and self._waiting:
+            kept: deque[Delivery] = deque()
+            while self._waiting:
+                delivery = self._waiting.popleft()
+                fits = delivery.taken_by in (None, poller.journal) or delivery.repeatable
+                (found if fits and len(found) < limit else kept).append(delivery)
+            self._waiting = kept
+        for delivery in found:
+            self.hold(delivery, poller)
+            self.lease(delivery)
+        return found
 
+    def hold(self, delivery: Delivery, taker: Taker) -> None:
+        """`taker` has the message now."""
+        delivery.stop_lease()
+        self._orphans.pop(delivery.id, None)
+        delivery.taker = taker
+        delivery.taken_by = taker.journal
+        delivery.attempts += 1
+        taker.in_flight += 1
 
-def _check_json_text(data: bytes) -> None:
-    """A typed decoder stops at the first value of a wrong type; what comes after may not even be JSON."""
-    try:
-        msgspec.json.decode(data)
-    except RecursionError:
-        raise ParseError("the body is nested too deep") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"the body is not JSON: {error}") from None
+    def release(self, delivery: Delivery) -> None:
+        """Its taker has the message no longer."""
+        if delivery.taker is not None:
+            delivery.taker.in_flight -= 1
+            delivery.taker = None
 
+    def lease(self, delivery: Delivery) -> None:
+        """Give a poller its time for a message, from now on."""
+        delivery.stop_lease()
+        delivery.lease = self._timekeeper.after(self._rules.delivery_lease_s, partial(self._lapse, delivery))
 
-def query_number(request: Request, name: str, default: int, least: int, most: int) -> int:
-    """A whole number of the query string.
+    def lose(self, delivery: Delivery) -> None:
+        """Its taker is gone: wait for the same journal, or go to anybody if that does no harm."""
+        if delivery.repeatable:
+            self._place(delivery)
+        else:
+            self._orphan(delivery)
 
-    Raises:
-        InvalidParam: it is no whole number between `least` and `most`.
-    """
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-        raise InvalidParam(f"{name} must be a whole number from {least} to {most}, not {text!r}", param=name)
-    return int(text)
+    def give_back(self, delivery: Delivery) -> None:
+        """Its taker says that it has not begun: it may go to anybody."""
+        self.release(delivery)
+        delivery.stop_lease()
+        delivery.taken_by = None
+        self._place(delivery)
 
+    def _place(self, delivery: Delivery) -> None:
+        link = self.pick(delivery)
+        if link is not None:
+            self.hold(delivery, link)
+            self._send(delivery, link)
+            return
+        self._orphans.pop(delivery.id, None)
+        delivery.stop_lease()
+        self._waiting.append(delivery)
+        for poller in self.pollers.values():
+            poller.poke()
+        if not self.online:
+            self._give_up_later()
 
-def answer(data: Any, status: int = 200) -> Response:
-    """A good answer in the envelope."""
-    return Response(success(data), status, media_type="application/json")
+    def _place_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for delivery in waiting:
+            self._place(delivery)
 
+    def _orphan(self, delivery: Delivery) -> None:
+        self._orphans[delivery.id] = delivery
+        delivery.stop_lease()
+        delivery.lease = self._timekeeper.after(self._rules.delivery_lease_s, partial(self._lost, delivery))
+        poller = self.pollers.get(delivery.taken_by or "")
+        if poller is not None:
+            poller.poke()
 
-def done() -> Response:
-    """A good answer with nothing to say: 204."""
-    return Response(status_code=204)
+    def _lapse(self, delivery: Delivery) -> None:
+        self.release(delivery)
+        self.lose(delivery)
+
+    def _lost(self, delivery: Delivery) -> None:
+        if delivery.repeatable:
+            self._place(delivery)
+            return
+        delivery.fail(AgentLost(f"agent {self.agent_id!r} took the call and is gone; whether it was done is not known"))
+
+    def _settled(self, delivery: Delivery) -> None:
+        self.open.pop(delivery.id, None)
+        self._orphans.pop(delivery.id, None)
+        if delivery.taker is not None:
+            self.release(delivery)
+        elif delivery in self._waiting:
+            self._waiting.remove(delivery)
+        if self._lines:
+            self._next_in_line(delivery)
+
+    def _next_in_line(self, delivery: Delivery) -> None:
+        line = self._lines.get(delivery.message.channel_id)
+        if line is None:
+            return
+        if delivery in line:
+            line.remove(delivery)
+        elif line:
+            self._place(line.popleft())
+        else:
+            del self._lines[delivery.message.channel_id]
+
+    def _polled(self) -> bool:
+        since = anyio.current_time() - self._rules.offline_after_s
+        stale = [p.journal for p in self.pollers.values() if p.heard_at < since and p.wake is None]
+        for journal in stale:
+            del self.pollers[journal]
+        return bool(self.pollers)
+
+    def _give_up_later(self) -> None:
+        if self._giving_up is None or self._giving_up.callback is None:
+            left = self.expected_until - anyio.current_time()
+            self._giving_up = self._timekeeper.after(
+                left if left > 0 else self._rules.delivery_lease_s, self._give_up_waiting
+            )
+
+    def _give_up_waiting(self) -> None:
+        if self.online:
+            return
+        for delivery in [d for d in self._waiting if d.call_id is not None]:
+            delivery.fail(AgentOffline(f"agent {self.agent_id!r} did not attach in time; start it and call again"))

@@ -1,0 +1,264 @@
+"""Carries calls to agents as messages on channels, and their answers back; it does not know links from pollers.
+
+What a call becomes is gateway.md 1I: a `chat_message` on the call's channel, whose id shares its end with the call's
+(`wire.link.message_id_of`), and one terminal reply to it.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from anyio import get_cancelled_exc_class
+
+from toolwire.core.call import Call
+from toolwire.core.errors import ChannelClosed, ChannelNotFound, OutcomeUnknown, ServiceUnavailable, WaitTimeout
+from toolwire.core.handler import Emit
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.ports import Clock, Del, Op, Store
+from toolwire.core.tool import Tool
+from toolwire.engine.recorder import Recorder
+from toolwire.gateway.channel import GATEWAY, GATEWAY_PARTY, Channel, Draft, cancel_message
+from toolwire.gateway.channel_shelf import row_op
+from toolwire.gateway.channels import Channels
+from toolwire.gateway.delivery import Delivery
+from toolwire.gateway.presence import Presence
+from toolwire.gateway.registration import MESSAGE_SOURCE
+from toolwire.wire.link import TERMINAL_TYPES, Message, message_id_of
+
+MAX_CLAIMED = 10_000
+"""Calls between their claim and their delivery. Those whose claim failed are never delivered; the oldest go."""
+
+_encode_arguments = msgspec.json.Encoder().encode
+
+
+class Courier:
+    """The `Courier` of every `AgentProvider`; it is the channels' postman too.
+
+    Args:
+        presence: finds the agent's desk.
+        channels: the message service.
+        store: for what is left of calls from before a restart.
+        recorder: writes behind what a call leaves in the store when it ends without an answer.
+        clock: wall time.
+        keyed_deadline_s: for how many seconds a call goes on that outlives its request.
+    """
+
+    def __init__(
+        self,
+        presence: Presence,
+        channels: Channels,
+        store: Store,
+        recorder: Recorder,
+        clock: Clock,
+        keyed_deadline_s: float = 600.0,
+    ) -> None:
+        self._presence = presence
+        self._channels = channels
+        self._store = store
+        self._recorder = recorder
+        self._clock = clock
+        self._keyed_deadline_s = keyed_deadline_s
+        self._claimed: dict[str, Tool | tuple[Channel, Delivery]] = {}
+        self._resumable: dict[str, Delivery] = {}
+        channels.postman = self
+
+    def ready(self, call: Call, tool: Tool) -> None:
+        """Refuse before the claim what cannot be delivered.
+
+        Raises:
+            AgentOffline: nobody is attached for the agent.
+            AgentBusy: it takes one call at a time and has one.
+        """
+        self._presence.desk(call.agent_id).admit()
+
+    def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
+        """The channel, the message, and who will be sent it, to be committed; nothing for a plain call."""
+        if len(self._claimed) >= MAX_CLAIMED:
+            del self._claimed[next(iter(self._claimed))]
+        if not call.durable:
+            self._claimed[call.id] = tool
+            return ()
+        now = self._clock.now()
+        channel = self._channel_of(call, now)
+        delivery = self._delivery(call, tool, channel, now)
+        self._claimed[call.id] = (channel, delivery)
+        return self._durable_ops(channel, delivery, now)
+
+    async def exchange(self, call: Call, emit: Emit) -> Message:
+        """Deliver a claimed call and wait for its terminal reply; see `providers.agent.Courier.exchange`."""
+        claimed = self._claimed.pop(call.id, None)
+        if claimed is None:
+            raise ServiceUnavailable("the call waited too long for its claim; send it again")
+        if isinstance(claimed, Tool):
+            now = self._clock.now()
+            channel = self._channel_of(call, now)
+            delivery = self._delivery(call, claimed, channel, now)
+            if channel.kept_in_stream:
+                await self._commit(channel, delivery)
+        else:
+            channel, delivery = claimed
+            channel.opened()
+            if channel.kept_in_stream:
+                channel.put(delivery.message)
+            else:
+                self._channels.keep(channel)
+        return await self._answer(call, channel, delivery, emit)
+
+    async def resume(self, call: Call, emit: Emit) -> Message:
+        """Wait for the reply to a call from before a restart; see `providers.agent.Courier.resume`."""
+        message_id = message_id_of(call.id)
+        delivery = self._resumable.pop(message_id, None)
+        try:
+            channel = await self._channels.find(call.context_id or _channel_id(call), GATEWAY_PARTY)
+        except ChannelNotFound:
+            raise _unknown() from None
+        if delivery is None:
+            return await self._answered_before(channel, message_id)
+        return await self._answer(call, channel, delivery, emit, resumed=True)
+
+    async def load(self) -> None:
+        """Take up what was not answered before a restart. Call it before the engine recovers its calls.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        for delivery in await self._presence.load():
+            if delivery.call_id is None:
+                continue
+            if await self._store.get("open_call", delivery.owner, delivery.call_id) is None:
+                self._drop(delivery)
+            else:
+                self._resumable[delivery.id] = delivery
+
+    def ops(self, channel: Channel, message: Message) -> Sequence[Op]:
+        """See `channels.Postman`."""
+        return ()
+
+    def post(self, channel: Channel, message: Message) -> Sequence[str]:
+        """See `channels.Postman`."""
+        return ()
+
+    def _channel_of(self, call: Call, now: float) -> Channel:
+        """The channel of a call: the one it names, or a new one.
+
+        A session's channel and one that is continued are conversations. A durable call's own is not kept here before
+        the claim holds.
+        """
+        channel_id = call.context_id or _channel_id(call)
+        channel = self._channels.get(channel_id)
+        if channel is None:
+            caller = call.caller
+            channel = Channel(channel_id, caller.owner, caller.principal, (call.agent_id,), now)
+            channel.durable = call.durable
+            if caller.session_id is not None:
+                channel.keep_in_stream()
+            if channel.kept_in_stream or not call.durable:
+                self._channels.keep(channel)
+        elif not channel.kept_in_stream:
+            channel.keep_in_stream()
+        else:
+            channel.check_open(now)
+        return channel
+
+    def _delivery(self, call: Call, tool: Tool, channel: Channel, now: float) -> Delivery:
+        draft = Draft("chat_message", self._payload(call, tool, channel.id, now), message_id_of(call.id))
+        message = channel.message(draft, GATEWAY, now)
+        if not channel.kept_in_stream:
+            channel.rows.append(message)
+        return Delivery(message, call.agent_id, call.caller.owner, call.id, tool.repeatable)
+
+    def _payload(self, call: Call, tool: Tool, channel_id: str, now: float) -> JsonObject:
+        """The payload of the `chat_message` (gateway.md 1H, 1I)."""
+        deadline = max(call.deadline, now + self._keyed_deadline_s) if call.outlives_request else call.deadline
+        payload: JsonObject = {
+            "channel_id": channel_id,
+            "context_id": channel_id,
+            "metadata": {
+                "target_agent_id": call.agent_id,
+                "delivery_principal": f"agent:{call.agent_id}",
+                "protocol": "mcp" if call.caller.surface == "gateway" else call.caller.surface,
+                "deadline": deadline,
+            },
+        }
+        if tool.source.startswith(MESSAGE_SOURCE):
+            payload["message"] = call.arguments.get("message", "")
+        else:
+            payload["message"] = f"{call.tool} {_encode_arguments(call.arguments).decode()}"
+            payload["tool"] = {"name": call.tool, "arguments": call.arguments}
+        return payload
+
+    def _durable_ops(self, channel: Channel, delivery: Delivery, now: float) -> Sequence[Op]:
+        delivery.durable = True
+        delivery.kept_until = now + self._channels.shelf.history_ttl_s
+        link = self._presence.desk(delivery.agent_id).pick(delivery)
+        delivery.recorded = None if link is None else link.journal
+        ops: list[Op] = [] if channel.stored else self._channels.shelf.opening_ops(channel)
+        if channel.kept_in_stream:
+            ops.append(row_op(delivery.message))
+        ops.append(delivery.record_op(delivery.recorded))
+        return ops
+
+    async def _commit(self, channel: Channel, delivery: Delivery) -> None:
+        """A plain call in a conversation: its message is committed, because the conversation is durable."""
+        ops: list[Op] = [] if channel.stored else self._channels.shelf.opening_ops(channel)
+        await self._store.tx([*ops, row_op(delivery.message)])
+        channel.opened()
+        channel.put(delivery.message)
+
+    async def _answer(
+        self, call: Call, channel: Channel, delivery: Delivery, emit: Emit, *, resumed: bool = False
+    ) -> Message:
+        delivery.emit = emit
+        channel.expect(delivery.id, delivery)
+        desk = self._presence.desk(call.agent_id)
+        try:
+            if resumed and delivery.taken_by is not None:
+                desk.submit_taken(delivery)
+            else:
+                if not resumed:
+                    desk.check_free()
+                desk.submit(delivery)
+            return await delivery.wait()
+        except get_cancelled_exc_class():
+            if not call.outlives_request:
+                self._tell_cancelled(delivery)
+            raise
+        finally:
+            desk.withdraw(delivery)
+            self._end(channel, delivery)
+
+    def _tell_cancelled(self, delivery: Delivery) -> None:
+        """Send `chat_cancel` to whoever has the message (D19); it is for the moment and on no channel."""
+        if delivery.taker is not None:
+            message = delivery.message
+            delivery.taker.cancel(cancel_message(message.channel_id, message.message_id, self._clock.now()))
+
+    def _end(self, channel: Channel, delivery: Delivery) -> None:
+        if channel.expected is not None:
+            channel.expected.pop(delivery.id, None)
+        if delivery.durable and delivery.answer is None:
+            self._drop(delivery)
+        if channel.single_shot and channel.closed_at is None:
+            self._channels.close_now(channel)
+            if channel.durable:
+                op = self._channels.shelf.record_op(channel)
+                self._recorder.add(lambda: (op,))
+
+    def _drop(self, delivery: Delivery) -> None:
+        self._recorder.add(lambda: (Del("delivery", delivery.agent_id, delivery.id),))
+
+    async def _answered_before(self, channel: Channel, message_id: str) -> Message:
+        """The answer that was committed before the restart, when the call's own end was not."""
+        try:
+            return await self._channels.wait(channel, message_id, 0.0, types=TERMINAL_TYPES)
+        except (ChannelClosed, WaitTimeout):
+            raise _unknown() from None
+
+
+def _channel_id(call: Call) -> str:
+    return "ch_" + call.id.removeprefix("call_")
+
+
+def _unknown() -> OutcomeUnknown:
+    return OutcomeUnknown(
+        "the gateway stopped while the call was under way and nothing of it is left; check before you call it again"
+    )

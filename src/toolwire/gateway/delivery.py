@@ -1,0 +1,147 @@
+"""One message on its way to one agent, until it is answered or given up; it does not choose who takes it.
+
+A delivery is *taken* once it was sent to somebody who may have begun to work on it. From then on it belongs to that
+taker's journal: it may go there again, and to nobody else unless its tool is repeatable (gateway.md §6, lost calls).
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.errors import ToolwireError
+from toolwire.core.handler import Emit
+from toolwire.core.ports import Del, Op, Put
+from toolwire.engine.deadline import Timer
+from toolwire.providers.agent_reply import DELTA, progress_of
+from toolwire.wire.link import TERMINAL_TYPES, Message
+
+MAX_NACKS: Final = 3
+"""How often an agent may give the same message back and get it again (gateway.md §6)."""
+
+
+class DeliveryRecord(Struct, frozen=True, omit_defaults=True):
+    """A durable delivery as it is stored until it is answered. `call_id` is `None` for a message that is no call's.
+
+    `taken_by` is the journal that may have it; it is written before the message is sent there.
+    """
+
+    message: Message
+    owner: str
+    call_id: str | None = None
+    repeatable: bool = False
+    taken_by: str | None = None
+
+
+class Taker(Protocol):
+    """Somebody attached who is sent deliveries, or who fetched this one; `in_flight` counts those it has."""
+
+    in_flight: int
+
+    @property
+    def journal(self) -> str:
+        """The memory that will know the message from now on."""
+        ...
+
+    def cancel(self, message: Message) -> None:
+        """Pass on a `chat_cancel`."""
+        ...
+
+
+class Delivery:
+    """A message for an agent.
+
+    Attributes:
+        taker: who has it now; `None` while it waits or its taker is gone.
+        taken_by: the journal that may have begun it.
+        recorded: the journal that the store has as `taken_by`.
+        attempts: how often it was sent.
+        lease: ends the waiting for a taker that does not come back.
+    """
+
+    __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "kept_until",
+                 "lease", "message", "nacks", "on_settled", "owner", "recorded", "repeatable", "taken_by",
+                 "taker")  # fmt: skip
+
+    def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
+        self.id = message.message_id
+        self.message = message
+        self.agent_id = agent_id
+        self.owner = owner
+        self.call_id = call_id
+        self.repeatable = repeatable
+        self.durable = False
+        self.kept_until: float | None = None
+        self.emit: Emit | None = None
+        self.taker: Taker | None = None
+        self.taken_by: str | None = None
+        self.recorded: str | None = None
+        self.attempts = 0
+        self.nacks = 0
+        self.lease: Timer | None = None
+        self.answer: Message | None = None
+        self.error: ToolwireError | None = None
+        self.on_settled: Callable[[Delivery], None] | None = None
+        self._event: anyio.Event | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is answered or given up."""
+        return self.answer is not None or self.error is not None
+
+    def heard(self, message: Message) -> None:
+        """A reply is on the channel: progress, or the answer."""
+        if message.type == DELTA:
+            if self.emit is not None and (progress := progress_of(message.payload)) is not None:
+                self.emit(progress)
+        elif message.type in TERMINAL_TYPES and not self.settled:
+            self.answer = message
+            self._settle()
+
+    def fail(self, error: ToolwireError) -> None:
+        """Give it up; after the answer this does nothing."""
+        if not self.settled:
+            self.error = error
+            self._settle()
+
+    async def wait(self) -> Message:
+        """The terminal reply.
+
+        Raises:
+            ToolwireError: it was given up.
+        """
+        if not self.settled:
+            self._event = anyio.Event()
+            await self._event.wait()
+        if self.error is not None:
+            raise self.error
+        assert self.answer is not None
+        return self.answer
+
+    def stop_lease(self) -> None:
+        """No lease runs any more."""
+        if self.lease is not None:
+            self.lease.cancel()
+            self.lease = None
+
+    def record_op(self, taken_by: str | None) -> Op:
+        """What says in the store that `taken_by` may have it, or, with `None`, that nobody has."""
+        record = DeliveryRecord(self.message, self.owner, self.call_id, self.repeatable, taken_by)
+        return Put("delivery", self.agent_id, self.id, _encode(record), expires_at=self.kept_until)
+
+    def answered_ops(self) -> tuple[Op, ...]:
+        """What is committed with the terminal reply: that it need not be delivered again."""
+        return (Del("delivery", self.agent_id, self.id),) if self.durable else ()
+
+    def _settle(self) -> None:
+        self.stop_lease()
+        if self.on_settled is not None:
+            self.on_settled(self)
+        if self._event is not None:
+            self._event.set()
+
+
+_encode = msgspec.msgpack.Encoder().encode
+decode_delivery = msgspec.msgpack.Decoder(DeliveryRecord).decode

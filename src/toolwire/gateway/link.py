@@ -1,0 +1,375 @@
+"""The gateway's side of the agent link, as a bare ASGI callable for WebSockets; it decides nothing about messages.
+
+One reader takes frames, one writer sends whatever is ready as one WebSocket message. A reply on the channel of a plain
+call is put there by the reader itself; what must be committed is committed in a task of its own, so that many go into
+one commit. Protocol: wire/link.py.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, TypeAlias
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from toolwire.core.errors import InvalidRequest, ToolwireError
+from toolwire.core.ports import Clock
+from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.auth import Auth, Identity
+from toolwire.gateway.channel import Draft, Party, Receipt, cancel_message
+from toolwire.gateway.channels import Channels
+from toolwire.gateway.delivery import Delivery
+from toolwire.gateway.desk import Desk
+from toolwire.gateway.presence import Presence
+from toolwire.surfaces.limits import credentials_in
+from toolwire.wire.link import (
+    PROTOCOL,
+    Deliver,
+    Drain,
+    FromAgent,
+    FromGateway,
+    Hello,
+    Message,
+    Publish,
+    Published,
+    Read,
+    Refused,
+    Rows,
+    Welcome,
+    decode_from_agent,
+)
+from toolwire.wire.rest import failure
+
+logger = logging.getLogger("toolwire.gateway")
+
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+HELLO_S: Final = 10.0
+BATCH_BYTES: Final = 512 * 1024
+"""About how much goes into one WebSocket message; a larger frame goes alone."""
+MAX_BAD_FRAMES: Final = 16
+"""Messages that are no frames before the link is given up."""
+
+POLICY: Final = 1008
+GOING_AWAY: Final = 1012
+"""Close codes: we refuse this agent; the server (this one) is shutting down."""
+SUPERSEDED: Final = 4409
+"""Close code: another link speaks for the same journal now."""
+
+
+class _Ended(Exception):
+    """The link is to be closed, with a code and a reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class AgentLinks:
+    """`WS /api/v1/agents/link`: one agent process a connection.
+
+    Args:
+        auth: finds out whose key it is.
+        agents: takes registrations.
+        presence: the desks.
+        channels: the message service.
+        clock: wall time.
+    """
+
+    def __init__(self, auth: Auth, agents: Agents, presence: Presence, channels: Channels, clock: Clock) -> None:
+        self._clock = clock
+        self._auth = auth
+        self._agents = agents
+        self._presence = presence
+        self._channels = channels
+        self._links: set[_Link] = set()
+        agents.on_removed(self._close_links)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Serve one WebSocket from its handshake to its end."""
+        if (await receive())["type"] != "websocket.connect":
+            return
+        try:
+            identity = self._auth.identify_as(credentials_in(scope["headers"]), "agk")
+        except ToolwireError as error:
+            await _refuse(scope, send, error)
+            return
+        await send({"type": "websocket.accept"})
+        link = _Link(identity, self._agents, self._presence, self._channels, self._clock, send)
+        self._links.add(link)
+        try:
+            await link.serve(receive)
+        finally:
+            self._links.discard(link)
+
+    def _close_links(self, record: AgentRecord) -> None:
+        for link in self._links:
+            if link.agent_id == record.agent_id:
+                link.end(POLICY, "the agent was removed")
+
+
+class _Link:
+    """One attached agent process; a `PushTaker` of its desk."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        agents: Agents,
+        presence: Presence,
+        channels: Channels,
+        clock: Clock,
+        send: Send,
+    ) -> None:
+        self._clock = clock
+        assert identity.agent_id is not None, "an agk_ key has its agent"
+        self.agent_id = identity.agent_id
+        self.journal = ""
+        self.in_flight = 0
+        self.draining = False
+        self._party = Party(identity.agent_id, identity.owner, identity.agent_id)
+        self._agents = agents
+        self._presence = presence
+        self._channels = channels
+        self._send = send
+        self._outgoing: list[FromGateway] = []
+        self._filled: anyio.Event | None = None
+        self._tasks: TaskGroup | None = None
+        self._end: _Ended | None = None
+        self._bad_frames = 0
+
+    async def serve(self, receive: Receive) -> None:
+        """Greet the agent, then take and send frames until either side ends it."""
+        try:
+            hello = await self._greet(receive)
+            if hello is None:
+                return
+            await self._converse(hello, receive)
+        except _Ended as ended:
+            self._end = ended
+        if self._end is not None:
+            await self._close(self._end)
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Send a message with the next write."""
+        again = delivery.attempts > 1
+        self._put(Deliver(f"{delivery.id}.{delivery.attempts}", delivery.message, again))
+
+    def cancel(self, message: Message) -> None:
+        """Send a `chat_cancel` with the next write."""
+        self._put(Deliver(message.message_id, message))
+
+    def supersede(self) -> None:
+        """Another link speaks for the same journal."""
+        self.end(SUPERSEDED, "another link of the same journal was attached")
+
+    def end(self, code: int, reason: str) -> None:
+        """Close the link soon."""
+        self._end = _Ended(code, reason)
+        if self._tasks is not None:
+            self._tasks.cancel_scope.cancel(reason)
+
+    async def _greet(self, receive: Receive) -> tuple[Hello, tuple[FromAgent, ...]] | None:
+        with anyio.move_on_after(HELLO_S):
+            data = await _next(receive)
+            if data is None:
+                return None
+            try:
+                hello, *rest = decode_from_agent(data)
+                if not isinstance(hello, Hello):
+                    raise InvalidRequest("the first frame must be hello")
+                if hello.protocol != PROTOCOL:
+                    raise InvalidRequest(f"protocol {hello.protocol} is not spoken here; speak {PROTOCOL}")
+                if not hello.journal:
+                    raise InvalidRequest("journal must not be empty")
+                skills = await self._agents.sync(self.agent_id, hello.registration)
+            except ValueError:
+                raise await self._refused(InvalidRequest("no frame was sent")) from None
+            except ToolwireError as error:
+                raise await self._refused(error) from None
+            self.journal = hello.journal
+            self._put(Welcome(self.agent_id, skills))
+            return hello, tuple(rest)
+        raise _Ended(POLICY, f"no hello within {HELLO_S:.0f} s")
+
+    async def _refused(self, error: ToolwireError) -> _Ended:
+        frame = Refused(error.code, error.message)
+        await self._send({"type": "websocket.send", "text": _encode(frame).decode()})
+        return _Ended(POLICY, error.code)
+
+    async def _converse(self, first: tuple[Hello, tuple[FromAgent, ...]], receive: Receive) -> None:
+        hello, rest = first
+        desk = self._presence.desk(self.agent_id)
+        code = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
+                self._attach(desk, hello)
+                tasks.start_soon(self._write)
+                try:
+                    self._take(rest)
+                    code = await self._read(receive)
+                except _Ended as ended:
+                    self._end = ended
+                tasks.cancel_scope.cancel("the link is gone")
+        finally:
+            self._tasks = None
+            desk.detach(self)
+            if not desk.online and code != GOING_AWAY:
+                self._presence.note_detached(self.agent_id)
+
+    def _attach(self, desk: Desk, hello: Hello) -> None:
+        if not desk.online:
+            self._presence.note_attached(self.agent_id)
+        for message_id in desk.attach(self, hello.running):
+            self.cancel(cancel_message("", message_id, self._clock.now()))
+
+    async def _read(self, receive: Receive) -> int:
+        """Take frames until the other side is gone; the close code it gave."""
+        while True:
+            event = await receive()
+            if event["type"] == "websocket.disconnect":
+                return int(event.get("code") or 0)
+            data = event.get("bytes") or event.get("text") or b""
+            try:
+                frames = decode_from_agent(data)
+            except InvalidRequest as error:
+                frames = self._salvage(data, error)
+            self._take(frames)
+
+    def _take(self, frames: tuple[FromAgent, ...]) -> None:
+        for frame in frames:
+            match frame:
+                case Publish():
+                    self._publish(frame)
+                case Read():
+                    assert self._tasks is not None
+                    self._tasks.start_soon(self._answer_read, frame)
+                case Drain():
+                    self.draining = True
+                case Hello():
+                    self._put(Refused("invalid_request", "hello was said already"))
+
+    def _publish(self, frame: Publish) -> None:
+        channel = self._channels.get(frame.channel_id)
+        if channel is None or channel.durable:
+            assert self._tasks is not None
+            self._tasks.start_soon(self._publish_durably, frame)
+            return
+        try:
+            self._answer(frame, self._channels.publish_now(channel, _draft(frame), self._party))
+        except ToolwireError as error:
+            self._put(Refused(error.code, error.message, frame.ref))
+
+    async def _publish_durably(self, frame: Publish) -> None:
+        try:
+            channel = await self._channels.find(frame.channel_id, self._party)
+            self._answer(frame, await self._channels.publish(channel, _draft(frame), self._party))
+        except ToolwireError as error:
+            self._put(Refused(error.code, error.message, frame.ref))
+
+    def _answer(self, frame: Publish, receipt: Receipt) -> None:
+        self._put(Published(frame.ref, receipt.message_id, receipt.offset, receipt.idempotent))
+
+    async def _answer_read(self, frame: Read) -> None:
+        try:
+            channel = await self._channels.find(frame.channel_id, self._party)
+            history = await self._channels.history(channel, frame.since, frame.limit)
+        except ToolwireError as error:
+            self._put(Refused(error.code, error.message, frame.ref))
+            return
+        self._put(Rows(frame.ref, tuple(history.messages)))
+
+    def _salvage(self, data: bytes | str, error: InvalidRequest) -> tuple[FromAgent, ...]:
+        """The good frames of a message in which one is bad; each bad one is refused."""
+        frames: list[FromAgent] = []
+        try:
+            parts = _split(data)
+        except msgspec.DecodeError:
+            parts = []
+            self._refuse_frame(error, None)
+        for part in parts:
+            try:
+                frames.extend(decode_from_agent(bytes(part)))
+            except InvalidRequest as bad:
+                self._refuse_frame(bad, part)
+        return tuple(frames)
+
+    def _refuse_frame(self, error: InvalidRequest, part: msgspec.Raw | None) -> None:
+        self._bad_frames += 1
+        if self._bad_frames > MAX_BAD_FRAMES:
+            raise _Ended(POLICY, "too many messages that are no frames of this protocol")
+        ref = None
+        if part is not None:
+            try:
+                ref = _decode_ref(part).ref
+            except msgspec.DecodeError:
+                ref = None
+        self._put(Refused(error.code, error.message, ref))
+
+    def _put(self, frame: FromGateway) -> None:
+        self._outgoing.append(frame)
+        if self._filled is not None:
+            self._filled.set()
+
+    async def _write(self) -> None:
+        while True:
+            if not self._outgoing:
+                self._filled = anyio.Event()
+                await self._filled.wait()
+                self._filled = None
+            frames, self._outgoing = self._outgoing, []
+            for text in _messages(frames):
+                try:
+                    await self._send({"type": "websocket.send", "text": text})
+                except OSError:
+                    return  # the reader is told that the other side is gone
+
+    async def _close(self, ended: _Ended) -> None:
+        with anyio.move_on_after(5, shield=True):
+            try:
+                await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason[:100]})
+            except (OSError, RuntimeError):
+                return
+
+
+class _WithRef(msgspec.Struct):
+    ref: int | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_ref = msgspec.json.Decoder(_WithRef).decode
+
+
+def _messages(frames: list[FromGateway]) -> list[str]:
+    """The frames as WebSocket messages of bounded size."""
+    data = _encode(frames)
+    if len(data) <= BATCH_BYTES or len(frames) == 1:
+        return [data.decode()]
+    middle = len(frames) // 2
+    return [*_messages(frames[:middle]), *_messages(frames[middle:])]
+
+
+def _draft(frame: Publish) -> Draft:
+    return Draft(frame.type, frame.payload, frame.message_id, frame.in_reply_to)
+
+
+async def _next(receive: Receive) -> bytes | str | None:
+    event = await receive()
+    if event["type"] == "websocket.disconnect":
+        return None
+    return event.get("bytes") or event.get("text") or b""
+
+
+async def _refuse(scope: MutableMapping[str, Any], send: Send, error: ToolwireError) -> None:
+    """Answer the handshake with an HTTP status where the server can, else with a close."""
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": POLICY, "reason": error.code})
+        return
+    status, body = failure(error)
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})

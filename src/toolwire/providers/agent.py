@@ -1,0 +1,83 @@
+"""Runs calls by handing them to an attached agent; it does not know how messages travel or where they are kept.
+
+A `Courier` carries the call there and its answer back. This module says what the answer means (agent_reply.py does the
+reading), so that a call of an agent's tool ends like a call of any other.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from toolwire.core.call import Call
+from toolwire.core.handler import Emit
+from toolwire.core.ports import Op
+from toolwire.core.result import Result
+from toolwire.core.tool import Tool
+from toolwire.providers.agent_reply import result_of
+from toolwire.wire.link import Message
+
+
+class Courier(Protocol):
+    """Carries calls to agents as `chat_message`s and brings back the one terminal reply (gateway.md 14)."""
+
+    def ready(self, call: Call, tool: Tool) -> None:
+        """Refuse before the claim what cannot be delivered; see `core.handler.Delegate.ready`."""
+        ...
+
+    def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
+        """What is committed with the claim; empty for a call that is not durable."""
+        ...
+
+    async def exchange(self, call: Call, emit: Emit) -> Message:
+        """Deliver a call that `claim_ops` was asked about, and wait for its terminal reply.
+
+        Raises:
+            ToolwireError: it could not be delivered, or whoever had taken it is lost.
+
+        Cancellation: the agent is told that nobody waits any more, unless the call outlives its request.
+        """
+        ...
+
+    async def resume(self, call: Call, emit: Emit) -> Message:
+        """Wait for the terminal reply to a call that was claimed before a restart.
+
+        Raises:
+            ToolwireError: as `exchange`.
+        """
+        ...
+
+
+class AgentProvider:
+    """The tools of one agent, as a `Delegate`.
+
+    Args:
+        agent_id: whose tools these are.
+        courier: carries the calls.
+        tools: what `tools()` says; the gateway keeps the agent's catalogue itself and leaves this empty.
+    """
+
+    def __init__(self, agent_id: str, courier: Courier, tools: Sequence[Tool] = ()) -> None:
+        self.agent_id = agent_id
+        self._courier = courier
+        self._tools = tuple(tools)
+        self.ready = courier.ready
+        self.claim_ops = courier.claim_ops
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools offered now, in their order."""
+        return self._tools
+
+    async def call(self, call: Call, emit: Emit) -> Result:
+        """Deliver `call` and wait for the answer.
+
+        Raises:
+            AgentOffline: nobody was there to take it after all.
+            AgentBusy: the agent takes no more now.
+            AgentLost: the agent took it and will not answer.
+            OutcomeUnknown: the agent had begun it before and cannot say how it ended.
+            InvalidAgentResponse: the answer is no result.
+        """
+        return result_of(await self._courier.exchange(call, emit))
+
+    async def resume(self, call: Call, emit: Emit) -> Result:
+        """Wait for the end of a call from before a restart; see `core.handler.Delegate.resume`."""
+        return result_of(await self._courier.resume(call, emit))

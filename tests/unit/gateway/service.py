@@ -1,0 +1,221 @@
+"""The message service over a store in memory, and agents on in-process WebSockets; it asserts nothing.
+
+async with open_service() as service:
+    agent_id, key = await service.agent("research", skill("web_search"))
+    async with service.link(key, "web_search") as agent:
+        service.call(agent_id, "web_search", q="x")   # in a task of the test's
+        [delivered] = await agent.frames(1)
+        agent.reply(delivered.message, text="found")
+"""
+
+from collections.abc import AsyncGenerator, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from tests.unit.gateway.world import ManualClock
+from toolwire.adapters.memory import MemoryStore
+from toolwire.core.call import Call, Caller
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.ports import Store
+from toolwire.core.result import Result
+from toolwire.engine.engine import Engine
+from toolwire.engine.record import Listener
+from toolwire.engine.recover import recover
+from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.auth import Auth
+from toolwire.gateway.channels import Channels
+from toolwire.gateway.courier import Courier
+from toolwire.gateway.desk import Rules
+from toolwire.gateway.keys import Keys
+from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.presence import Presence
+from toolwire.providers.agent import AgentProvider
+from toolwire.providers.schema import compile_validator
+from toolwire.wire.link import (
+    Deliver,
+    Drain,
+    FromAgent,
+    FromGateway,
+    Hello,
+    Message,
+    Publish,
+    Registration,
+    Skill,
+    decode_from_gateway,
+    encode_frames,
+)
+
+OWNER = "own_1"
+
+
+class NoBlobs:
+    async def put(self, key: str, data: bytes) -> None:
+        raise AssertionError(f"nothing here is large enough for a blob: {key}")
+
+    def open(self, key: str) -> Any:
+        raise AssertionError(f"no blob was put: {key}")
+
+    async def delete(self, key: str) -> None:
+        return None
+
+
+class Service:
+    """A gateway without its HTTP surfaces."""
+
+    def __init__(self, store: Store, clock: ManualClock, rules: Rules | None = None) -> None:
+        self.store = store
+        self.clock = clock
+        self.engine = Engine(store, NoBlobs(), clock)
+        self.keys = Keys(store, clock)
+        self.agents = Agents(store, clock, compile_validator, self._provider)
+        self.auth = Auth(self.keys)
+        self.presence = Presence(
+            store, self.engine.recorder, self.engine.timekeeper, lambda agent_id: self.agents.get(agent_id).mode, rules
+        )
+        self.channels = Channels(store, self.engine.recorder, clock)
+        self.courier = Courier(self.presence, self.channels, store, self.engine.recorder, clock)
+        self.links = AgentLinks(self.auth, self.agents, self.presence, self.channels, clock)
+        self.caller = Caller("key_1", OWNER, "gateway")
+        self.tasks: TaskGroup
+
+    async def agent(self, name: str) -> tuple[str, str]:
+        """A new agent; its id and `agk_` key."""
+        record = await self.agents.create(OWNER, name)
+        _, secret = await self.keys.create("agk", OWNER, record.agent_id)
+        return record.agent_id, secret
+
+    def call_of(self, agent_id: str, tool: str, arguments: JsonObject | None = None, **more: Any) -> Call:
+        """A call that may wait for 60 s."""
+        fields: dict[str, Any] = {"caller": self.caller, "deadline": self.clock.now() + 60, **more}
+        return Call(id=new_id("call"), tool=tool, arguments=arguments or {}, agent_id=agent_id, **fields)
+
+    async def submit(self, call: Call, listener: Listener | None = None) -> Result:
+        """Submit a call; its result."""
+        submission = await self.engine.submit(call, self.agents.catalog(call.agent_id), listener)
+        return await submission.record.wait()
+
+    @asynccontextmanager
+    async def link(
+        self,
+        key: str,
+        *tools: str | Skill,
+        journal: str = "journal_1",
+        running: tuple[str, ...] = (),
+        mode: Any = None,
+    ) -> "AsyncGenerator[LinkedAgent]":
+        """An agent that has said hello and been welcomed, until the block ends."""
+        skills = tuple(tool if isinstance(tool, Skill) else Skill(tool) for tool in tools)
+        async with self.socket(key) as agent:
+            agent.say(Hello(1, journal, Registration("agent", delivery_mode=mode, skills=skills), running))
+            await agent.next()
+            yield agent
+
+    @asynccontextmanager
+    async def socket(self, key: str) -> "AsyncGenerator[LinkedAgent]":
+        """A WebSocket to the link's route on which nothing has been said."""
+        agent = LinkedAgent()
+        scope = {
+            "type": "websocket",
+            "path": "/api/v1/agents/link",
+            "headers": [(b"authorization", b"Bearer " + key.encode())],
+            "extensions": {"websocket.http.response": {}},
+        }
+        agent.inbox.send_nowait({"type": "websocket.connect"})
+
+        async def serve() -> None:
+            await self.links(scope, agent.receive, agent.send)
+            agent.closed.set()
+
+        self.tasks.start_soon(serve)
+        try:
+            yield agent
+        finally:
+            agent.close()
+            with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                await agent.closed.wait()
+            agent.shut()
+
+    def _provider(self, record: AgentRecord) -> AgentProvider:
+        return AgentProvider(record.agent_id, self.courier)
+
+
+class LinkedAgent:
+    """The agent's end of an in-process WebSocket."""
+
+    def __init__(self) -> None:
+        self.inbox, self._in = anyio.create_memory_object_stream[MutableMapping[str, Any]](10_000)
+        self._out, self.outbox = anyio.create_memory_object_stream[FromGateway](10_000)
+        self.events: list[MutableMapping[str, Any]] = []
+        self.closed = anyio.Event()
+        self._refs = 0
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        return await self._in.receive()
+
+    async def send(self, event: MutableMapping[str, Any]) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.events.append(event)
+        if event["type"] == "websocket.send":
+            for frame in decode_from_gateway(event["text"]):
+                self._out.send_nowait(frame)
+
+    def say(self, *frames: FromAgent) -> None:
+        """Send frames in one WebSocket message."""
+        self.raw(encode_frames(list(frames)).decode())
+
+    def raw(self, text: str) -> None:
+        """Send a WebSocket message."""
+        self.inbox.send_nowait({"type": "websocket.receive", "text": text})
+
+    async def next(self) -> Any:
+        """The next frame from the gateway."""
+        with anyio.fail_after(5):
+            return await self.outbox.receive()
+
+    async def delivered(self) -> Message:
+        """The message in the next frame."""
+        frame = await self.next()
+        assert isinstance(frame, Deliver), frame
+        return frame.message
+
+    def publish(self, message: Message, type: str = "agent_reply", /, **payload: Any) -> int:
+        """Say something in reply to a message; the `ref`."""
+        self._refs += 1
+        self.say(Publish(self._refs, message.channel_id, type, payload, None, message.message_id))
+        return self._refs
+
+    def drain(self) -> None:
+        self.say(Drain())
+
+    def shut(self) -> None:
+        for stream in (self.inbox, self._in, self._out, self.outbox):
+            stream.close()
+
+    def close(self, code: int = 1006) -> None:
+        """The connection is gone."""
+        if not self.closed.is_set():
+            self.inbox.send_nowait({"type": "websocket.disconnect", "code": code})
+
+
+@asynccontextmanager
+async def open_service(
+    store: Store | None = None, clock: ManualClock | None = None, rules: Rules | None = None
+) -> AsyncGenerator[Service]:
+    """A running service; over the store of another one it is what a restart finds."""
+    clock = clock or ManualClock()
+    service = Service(store or MemoryStore(clock), clock, rules)
+    await service.keys.load()
+    await service.agents.load()
+    async with service.engine.running(), anyio.create_task_group() as tasks:
+        service.tasks = tasks
+        await service.courier.load()
+        await recover(service.engine, lambda call: AgentProvider(call.agent_id, service.courier).resume)
+        tasks.start_soon(service.presence.keep)
+        try:
+            yield service
+        finally:
+            tasks.cancel_scope.cancel()
