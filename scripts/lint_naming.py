@@ -109,6 +109,8 @@ def _found(spoken: Words, avoided: Mapping[Words, str]) -> Iterator[tuple[str, s
 def _definitions(tree: ast.Module) -> Iterator[Defined]:
     for node in ast.walk(tree):
         match node:
+            case ast.alias(name=given, asname=name) if name == given:
+                pass  # passes a name on, which is judged where it is defined
             case ast.FunctionDef(name=name, lineno=line) | ast.AsyncFunctionDef(name=name, lineno=line):
                 yield Defined(line, name, words(name)[1:])
             case ast.ClassDef(name=name, lineno=line) | ast.arg(arg=name, lineno=line):

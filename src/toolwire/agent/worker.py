@@ -65,12 +65,12 @@ class Body(Struct, frozen=True):
     """What answers a message.
 
     Attributes:
-        run: does it; a failure is a result as well.
+        answer: does it; a failure is a result as well.
         lane: whose places it takes: "" for those of async bodies, the tool's name for one that runs on threads.
         repeatable: running it twice does no harm, so it may run again after a crash.
     """
 
-    run: Callable[[Inbound], Awaitable[Result]]
+    answer: Callable[[Inbound], Awaitable[Result]]
     lane: str = ""
     repeatable: bool = False
 
@@ -311,7 +311,7 @@ class Worker:
                 _log.exception("the journal cannot be written; %s is not begun", message_id)
                 return failed("the agent cannot write its journal; try again later", "agent_service_unavailable")
             try:
-                return await held.body.run(held.inbound)
+                return await held.body.answer(held.inbound)
             except Exception:  # noqa: BLE001 -- the outermost frame of a call: the log has it, the caller an answer
                 return _unexpected(message_id)
         return _cancelled()

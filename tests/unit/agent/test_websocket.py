@@ -1,5 +1,6 @@
 """An agent and a gateway over a real WebSocket on this machine; gateway.md §3 and "Agents" of §6."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -177,5 +178,6 @@ def test_key_and_url_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 def test_importing_the_agent_library_imports_no_server_and_no_websocket() -> None:
     code = "import toolwire.agent, sys; print([m for m in sys.modules if m.split('.')[0] in %r])"
     heavy = {"websockets", "starlette", "uvicorn", "httpx2", "sqlite3", "jsonschema_rs", "ssl"}
-    shown = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # coverage loads sqlite3
+    shown = subprocess.run([sys.executable, "-c", code % heavy], env=bare, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
