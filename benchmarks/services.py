@@ -23,7 +23,6 @@ from benchmarks.toolchain import peer_python
 UVICORN = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "warning")
 
 # Rate limits are for the internet; a benchmark would measure nothing but them.
-GATEWAY_ENV = {"TOOLWIRE_RATE_LIMIT_PER_MINUTE": "0", "TOOLWIRE_OWNER_RATE_LIMIT_PER_MINUTE": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def toolwire_gateway(name: str) -> Service:
     def launch(launcher: Launcher) -> Endpoint:
         port, data = free_port(), str(launcher.folder())
         up = (str(TOOLWIRE), "up", "--host", "127.0.0.1", "--port", str(port), "--data", data, "--json")
-        gateway = launcher.start(name, up, core=launcher.server_core, env=GATEWAY_ENV)
+        gateway = launcher.start(name, up, core=launcher.server_core)
         _wait_ready_line(launcher, name)
         agent = read_json(name, (str(TOOLWIRE), "agent", "create", "bench", "--data", data, "--json"))
         agent_id, agent_key = str(agent["agent_id"]), str(agent["agent_key"])
