@@ -142,6 +142,8 @@ class Channels:
         channel = self._channels.get(context_id) or await self._load(context_id)
         if channel is None:
             return caller.session_id is not None
+        if channel.kept_in_stream and channel.is_closed(self._clock.now()):
+            return False
         mine = channel.principal == caller.principal and channel.owner == caller.owner
         return mine and agent_id in channel.participants
 

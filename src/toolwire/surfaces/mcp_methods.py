@@ -13,6 +13,7 @@ from toolwire.core.errors import (
     InvalidArguments,
     InvalidParam,
     MethodNotFound,
+    SessionNotFound,
     ToolwireError,
 )
 from toolwire.core.ids import new_id
@@ -169,6 +170,8 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
     if asked.session is not None:
         caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
         context_id = asked.session.context_id
+        if endpoint.owns_context is not None and not await endpoint.owns_context(caller, context_id):
+            raise SessionNotFound("the conversation of this Mcp-Session-Id is over; send initialize to begin a new one")
     elif endpoint.owns_context is not None:
         context_id = extras.context_id or meta_string(params.meta, CONTEXT_KEY)
         if context_id is None:
