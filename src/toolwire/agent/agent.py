@@ -122,15 +122,11 @@ class Agent:
             ToolwireError: the gateway refuses the agent or its key, or the journal is somebody else's.
         """
         target = target_of(url, key, grace_s)
-        open_socket = _opener(target)
-        memory = open_journal(journal)
-        try:
-            async with attached(self._worker(memory), open_socket, target) as link:
-                yield link
-        finally:
-            if memory is not journal:
-                with anyio.CancelScope(shield=True):
-                    await memory.close()
+        async with (
+            _prepared(self, target, journal) as (worker, open_socket),
+            attached(worker, open_socket, target) as link,
+        ):
+            yield link
 
     async def serve(
         self,
@@ -173,9 +169,6 @@ class Agent:
         if code:
             raise SystemExit(code)
 
-    def _worker(self, journal: Journal) -> Worker:
-        return Worker(self.registration(), self.choose, journal, self.limits)
-
 
 def run_agent(
     agent: Agent,
@@ -193,16 +186,19 @@ def run_agent(
         ToolwireError: the gateway refuses the agent or its key, or the journal is somebody else's.
     """
     target = target_of(url, key, grace_s)
-    open_socket = _opener(target)
-    memory = open_journal(journal)
-
-    def make() -> tuple[Worker, OpenSocket]:
-        return Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
-
-    return run_attached(make, target)
+    return run_attached(lambda: _prepared(agent, target, journal), target)
 
 
-def _opener(target: Target) -> OpenSocket:
+@asynccontextmanager
+async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> AsyncGenerator[tuple[Worker, OpenSocket]]:
+    """A worker for `agent`, and what opens its links; a journal that is opened for it is closed at the end."""
     from toolwire.agent.websocket import websocket_opener  # noqa: PLC0415 -- keeps websockets out of the import of tools
 
-    return websocket_opener(target.url, target.key)
+    open_socket = websocket_opener(target.url, target.key)
+    memory = open_journal(journal)
+    try:
+        yield Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
+    finally:
+        if memory is not journal:
+            with anyio.CancelScope(shield=True):
+                await memory.close()

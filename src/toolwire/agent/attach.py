@@ -9,9 +9,9 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -20,12 +20,14 @@ from toolwire.agent.journal import Journal, MemoryJournal
 from toolwire.agent.journal_file import FileJournal
 from toolwire.agent.link import Link, OpenSocket
 from toolwire.agent.worker import Worker
-from toolwire.core.errors import ToolwireError, Unauthorized
+from toolwire.core.errors import InvalidParam, ToolwireError, Unauthorized
 
 DEFAULT_URL: Final = "http://127.0.0.1:8094"
 URL_VARIABLE: Final = "TOOLWIRE_URL"
 KEY_VARIABLE: Final = "TOOLWIRE_AGENT_KEY"
 GRACE_S: Final = 30.0
+
+Prepare: TypeAlias = Callable[[], AbstractAsyncContextManager[tuple[Worker, OpenSocket]]]
 
 _log = logging.getLogger("toolwire.agent")
 
@@ -62,13 +64,16 @@ def open_journal(journal: Journal | str | os.PathLike[str] | None) -> Journal:
 
     Raises:
         Conflict: another process has the file, or it is not a journal.
-        OSError: the file cannot be read or written.
+        InvalidParam: the file cannot be read or written.
     """
     match journal:
         case None:
             return MemoryJournal()
         case str() | os.PathLike():
-            return FileJournal(journal)
+            try:
+                return FileJournal(journal)
+            except OSError as error:
+                raise InvalidParam(f"the journal cannot be kept in {os.fspath(journal)!r}: {error}") from None
         case _:
             return journal
 
@@ -116,32 +121,31 @@ async def attached(
         raise failures[0]
 
 
-def run_attached(make: Callable[[], tuple[Worker, OpenSocket]], target: Target) -> int:
+def run_attached(prepare: Prepare, target: Target) -> int:
     """Be the agent until SIGTERM or Ctrl-C: finish what was taken, and return the process' exit code.
 
     A second Ctrl-C ends the process at once. So does the end of the grace if something is at work even then, because
     a thread that blocks cannot be stopped in another way.
 
     Args:
-        make: makes the worker and what opens its links, inside the event loop.
+        prepare: gives the worker and what opens its links, for as long as a block lasts.
         target: where it attaches.
 
     Raises:
         ToolwireError: the gateway refuses this agent.
     """
     uvloop = sys.platform != "win32" and find_spec("uvloop") is not None
-    given_up = anyio.run(_main, make, target, backend="asyncio", backend_options={"use_uvloop": uvloop})
+    given_up = anyio.run(_main, prepare, target, backend="asyncio", backend_options={"use_uvloop": uvloop})
     if given_up:
         _log.warning("%d messages were not finished within %.0f s", given_up, target.grace_s)
         _exit_now(1)
     return 0
 
 
-async def _main(make: Callable[[], tuple[Worker, OpenSocket]], target: Target) -> int:
-    worker, open_socket = make()
+async def _main(prepare: Prepare, target: Target) -> int:
     stop = anyio.Event()
     failures: list[ToolwireError] = []
-    async with anyio.create_task_group() as tasks:
+    async with prepare() as (worker, open_socket), anyio.create_task_group() as tasks:
         tasks.start_soon(_watch_signals, stop, worker)
         try:
             async with attached(worker, open_socket, target, wait=False):

@@ -120,8 +120,11 @@ class Ctx(ToolContext):
 
     def _pause(self) -> Awaitable[None]:
         pause = _Pause(self._channel)
-        if self._channel is not None and threading.get_ident() != self._thread:
-            anyio.from_thread.run(pause.wait, token=self._loop)  # a thread cannot await, and must not run ahead either
+        if self._channel is not None and not self._abandoned and threading.get_ident() != self._thread:
+            try:  # a thread cannot await, and must not run ahead either
+                anyio.from_thread.run(pause.wait, token=self._loop)
+            except anyio.RunFinishedError:
+                self.abandon()
         return pause
 
 

@@ -5,13 +5,16 @@ from typing import Final
 import anyio
 import msgspec
 
-from toolwire.wire.link import FromAgent
+from toolwire.wire.link import MAX_MESSAGE_BYTES, FromAgent
 
 MAX_WAITING_BYTES: Final = 1024 * 1024
 """Above this, whoever says more waits until the link has taken some; answers never wait."""
 
 BATCH_BYTES: Final = 512 * 1024
 """About how much goes into one WebSocket message; a larger frame goes alone."""
+
+LARGEST_FRAME: Final = MAX_MESSAGE_BYTES - 1024
+"""A larger frame would cost the link."""
 
 encode_frame = msgspec.json.Encoder().encode
 

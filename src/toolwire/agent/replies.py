@@ -13,9 +13,9 @@ import anyio
 
 from toolwire.agent.answer import unsendable_answer
 from toolwire.agent.journal import Answer
-from toolwire.agent.outgoing import Outgoing, encode_frame
+from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.core.errors import ERRORS
-from toolwire.wire.link import MAX_MESSAGE_BYTES, Message, Publish, Published, Refused
+from toolwire.wire.link import Message, Publish, Published, Refused
 
 RETRY_FIRST_S: Final = 0.5
 RETRY_MOST_S: Final = 10.0
@@ -25,8 +25,6 @@ RETRY_FOR_S: Final = 900.0
 _UNSENDABLE: Final = frozenset({"payload_too_large", "invalid_param", "invalid_request", "invalid_agent_response"})
 _UNWANTED: Final = frozenset({"channel_closed", "channel_not_found"})
 """So is told that a reply comes after its caller has gone, which is nobody's fault."""
-
-_LARGEST_FRAME: Final = MAX_MESSAGE_BYTES - 1024
 
 _log = logging.getLogger("toolwire.agent")
 
@@ -117,9 +115,9 @@ class Replies:
 
     def _send(self, message_id: str, channel_id: str, answer: Answer, *, replaced: bool) -> None:
         frame, encoded = self._encoded(message_id, channel_id, answer)
-        if encoded is None or len(encoded) > _LARGEST_FRAME:
+        if encoded is None or len(encoded) > LARGEST_FRAME:
             size = "it is not valid JSON" if encoded is None else f"it takes {len(encoded)} bytes"
-            answer, replaced = unsendable_answer(f"{size}, at most {_LARGEST_FRAME} can be sent"), True
+            answer, replaced = unsendable_answer(f"{size}, at most {LARGEST_FRAME} can be sent"), True
             frame, encoded = self._encoded(message_id, channel_id, answer)
         self._replies[frame.ref] = _Reply(frame, replaced)
         self._by_message[message_id] = frame.ref

@@ -1,6 +1,7 @@
 """The agent link over WebSocket; it does not know what the messages say."""
 
 import ipaddress
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -8,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from toolwire.agent.link import LinkLost, OpenSocket
 from toolwire.core.errors import Forbidden, InvalidParam, Unauthorized
@@ -21,6 +22,7 @@ PING_EVERY_S: Final = 20.0
 PONG_WITHIN_S: Final = 75.0
 """Longer than a minute, so that a tool that blocks the event loop for one does not cost the link as well."""
 
+_log = logging.getLogger("toolwire.agent")
 _SCHEMES: Final = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
@@ -48,7 +50,9 @@ def websocket_opener(url: str, key: str) -> OpenSocket:
         InvalidParam: `url` is not the address of a gateway.
     """
     address = link_url(url)
-    proxy = None if _is_loopback(address.hostname or "") else True
+    here = _is_loopback(address.hostname or "")
+    if not here and address.scheme == "ws":
+        _log.warning("the agent's key travels unencrypted to %s; use https:// beyond a network that you trust", url)
 
     @asynccontextmanager
     async def open_socket() -> AsyncGenerator[_WebSocket]:
@@ -63,13 +67,13 @@ def websocket_opener(url: str, key: str) -> OpenSocket:
                 ping_interval=PING_EVERY_S,
                 ping_timeout=PONG_WITHIN_S,
                 write_limit=256 * 1024,
-                proxy=proxy,
+                proxy=None if here else True,
             )
         except InvalidStatus as refused:
             raise _refusal(refused.response.status_code, url) from None
         except TimeoutError:
             raise LinkLost(f"no answer within {OPEN_S:.0f} s") from None
-        except (OSError, InvalidHandshake) as error:
+        except (OSError, WebSocketException, UnicodeError) as error:  # the last one for a host's name that is none
             raise LinkLost(str(error) or type(error).__name__) from None
         try:
             yield _WebSocket(connection)
@@ -84,8 +88,10 @@ def link_url(url: str) -> SplitResult:
     """Where the link of the gateway at `url` is opened.
 
     Raises:
-        InvalidParam: `url` is not an address over http, https, ws or wss.
+        InvalidParam: `url` is not an address over http, https, ws or wss, or has a password in it.
     """
+    if "@" in url:
+        raise InvalidParam("a gateway's address holds no user or password; the agent's key says who it is", param="url")
     try:
         parts = urlsplit(url.strip())
         scheme, host, _ = _SCHEMES[parts.scheme.lower()], parts.hostname, parts.port

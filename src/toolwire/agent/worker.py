@@ -18,7 +18,7 @@ from msgspec import Struct
 from toolwire.agent.answer import answer_of, busy_answer, unsendable_answer
 from toolwire.agent.context import DELTA, Inbound
 from toolwire.agent.journal import Answer, Journal
-from toolwire.agent.outgoing import Outgoing
+from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.agent.reads import Reads
 from toolwire.agent.replies import Replies
 from toolwire.core.ids import new_id
@@ -202,10 +202,14 @@ class Worker:
                 _log.warning("the gateway said welcome twice")
 
     def publish_delta(self, message: Message, payload: JsonObject) -> None:
-        """Send a part of the answer to `message`; while no link is attached it is dropped."""
+        """Send a part of the answer to `message`; it is dropped while no link is attached, or if none could take it."""
         if self.outgoing.is_open:
-            ref = next(self._refs)
-            self.outgoing.put(Publish(ref, message.channel_id, DELTA, payload, None, message.message_id))
+            frame = Publish(next(self._refs), message.channel_id, DELTA, payload, None, message.message_id)
+            encoded = encode_frame(frame)
+            if len(encoded) <= LARGEST_FRAME:
+                self.outgoing.put_encoded(encoded)
+            else:
+                _log.warning("%d bytes were said at once to %s, which no link takes", len(encoded), message.message_id)
 
     async def room(self) -> None:
         """Wait until the link keeps up with what was published."""
