@@ -37,9 +37,10 @@ def _google(lines: list[str]) -> dict[str, str]:
     starts = [index for index, line in enumerate(lines) if line in _ARGUMENTS]
     if not starts:
         return {}
+    flat = starts[0] == 0  # a docstring that begins with its section has lost the section's indentation
     section: list[str] = []
     for line in lines[starts[0] + 1 :]:
-        if line.strip() and not line.startswith((" ", "\t")):
+        if _SECTION.match(line) or (line.strip() and not flat and not line.startswith((" ", "\t"))):
             break
         section.append(line)
     found: dict[str, list[str]] = {}
