@@ -1,5 +1,6 @@
 """What an author writes and what callers get; gateway.md §3 and "Author's API" of §6, sdk.md §3.1 and §3.2."""
 
+import asyncio
 import json
 import threading
 import time
@@ -256,6 +257,22 @@ async def test_a_sync_tool_that_is_cancelled_is_left_behind_and_can_tell() -> No
         assert await anyio.to_thread.run_sync(noticed.wait, 5)
         assert gateway.deltas() == []
         assert len(gateway.replies()) == 1
+
+
+async def test_a_tool_that_cancels_itself_is_answered_all_the_same() -> None:
+    agent = Agent("confused")
+
+    @agent.tool
+    async def confuse() -> str:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await anyio.sleep_forever()
+        if scope.cancelled_caught:
+            raise asyncio.CancelledError
+        return "never"
+
+    async with gateway_of_agent(agent) as gateway:
+        assert (await answer(gateway, "confuse")).payload["is_error"] is True
 
 
 def test_mistakes_are_told_when_the_agent_is_written() -> None:

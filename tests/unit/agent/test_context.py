@@ -201,3 +201,17 @@ async def test_a_slow_link_holds_up_who_talks_but_not_who_answers() -> None:
         await gateway.reply("msg_1")
         assert said == 100
         assert len(gateway.deltas()) == 100
+
+
+async def test_more_than_a_link_takes_is_not_put_on_it(caplog: pytest.LogCaptureFixture) -> None:
+    agent = Agent("loud")
+
+    @agent.tool
+    async def shout(ctx: Ctx) -> str:
+        await ctx.say("x" * (41 * 1024 * 1024))
+        return "done"
+
+    async with gateway_of_agent(agent) as gateway:
+        assert (await answer(gateway, "shout")).payload == {"text": "done"}
+        assert gateway.deltas() == []
+    assert "which no link takes" in caplog.text

@@ -1,13 +1,14 @@
 """Attaching and staying attached, over a link in memory; gateway.md §3 (drain, retries) and §6 (journal, running)."""
 
 import json
-import logging
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 import pytest
+import trio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from trio.testing import MockClock
 
 from tests.unit.agent.rig import chat
 from toolwire.agent import Agent, MemoryJournal
@@ -371,13 +372,18 @@ async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
 
 @pytest.mark.virtual_time
 async def test_the_author_is_told_when_the_event_loop_stood_still(caplog: pytest.LogCaptureFixture) -> None:
-    clock = anyio.current_time
+    clock = trio.lowlevel.current_clock()
+    assert isinstance(clock, MockClock)
     with hosting() as host:
         link = Link(worker_of(echo_agent()), host.open, "x")
-        with anyio.move_on_after(10), caplog.at_level(logging.WARNING):
-            await link.watch_loop()
-        assert clock() == 10
-        assert caplog.text == ""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(link.watch_loop)
+            await anyio.sleep(10)
+            assert caplog.text == ""
+            clock.jump(30)  # as if a body had blocked for so long
+            await anyio.sleep(1)
+            tasks.cancel_scope.cancel()
+    assert caplog.text.count("the event loop stood still") == 1
 
 
 def test_a_target_does_not_show_its_key() -> None:

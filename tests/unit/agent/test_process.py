@@ -33,15 +33,17 @@ PROGRAM = """
         time.sleep(60)
         return "late"
 
-    agent.run(grace_s={grace})
+    agent.run(grace_s={grace}, journal={journal!r})
 """
 
 
 @asynccontextmanager
-async def program(gateway: FakeGateway, tmp_path: Path, grace: float = 30) -> AsyncGenerator[Process]:
+async def program(
+    gateway: FakeGateway, tmp_path: Path, grace: float = 30, journal: str | None = None
+) -> AsyncGenerator[Process]:
     """An agent in a process of its own."""
     path = tmp_path / "program.py"
-    path.write_text(textwrap.dedent(PROGRAM.format(grace=grace)))
+    path.write_text(textwrap.dedent(PROGRAM.format(grace=grace, journal=journal)))
     environment = {**os.environ, "TOOLWIRE_AGENT_KEY": KEY, "TOOLWIRE_URL": gateway.url}
     command = [sys.executable, str(path)]
     async with await anyio.open_process(command, env=environment, stdout=None, stderr=subprocess.PIPE) as process:
@@ -117,3 +119,25 @@ async def test_a_process_that_cannot_reach_its_gateway_stops_when_told(tmp_path:
         process.send_signal(signal.SIGTERM)
         code, _ = await ended(process)
         assert code == 0
+
+
+async def test_a_process_that_is_killed_at_work_leaves_word_of_it_in_its_journal(tmp_path: Path) -> None:
+    journal = str(tmp_path / "journal")
+    async with running_gateway() as gateway:
+        async with program(gateway, tmp_path, journal=journal) as process:
+            await gateway.deliver("msg_1", tool="block")
+            await gateway.deliver("msg_2")
+            await gateway.until(lambda: len(gateway.replies()) == 1)
+            process.kill()
+            await process.wait()
+        await gateway.until(lambda: gateway.connection is None)
+        async with program(gateway, tmp_path, journal=journal) as process:
+            await gateway.deliver("msg_1", tool="block")
+            await gateway.deliver("msg_2")
+            await gateway.until(lambda: len(gateway.replies()) == 3)
+            process.send_signal(signal.SIGTERM)
+            assert (await ended(process))[0] == 0
+    replies = {reply.in_reply_to: reply.payload for reply in gateway.replies()}
+    assert replies["msg_1"]["code"] == "outcome_unknown"
+    assert replies["msg_2"] == {"text": "done"}
+    assert gateway.hellos[0].journal == gateway.hellos[1].journal

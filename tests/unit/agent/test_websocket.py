@@ -12,7 +12,7 @@ import pytest
 from tests.unit.agent.websocket_gateway import KEY, FakeGateway, port_of, running_gateway
 from toolwire.agent import Agent, Ctx
 from toolwire.agent.attach import target_of
-from toolwire.agent.websocket import link_url
+from toolwire.agent.websocket import link_url, websocket_opener
 from toolwire.core.errors import Forbidden, InvalidParam, Unauthorized
 
 
@@ -153,6 +153,27 @@ async def test_a_journal_in_a_file_answers_after_a_restart_of_the_agent(tmp_path
 )
 def test_the_link_is_opened_below_the_gateway_s_address(url: str, address: str) -> None:
     assert link_url(url).geturl() == address
+
+
+def test_an_address_with_a_password_is_refused_without_repeating_it() -> None:
+    with pytest.raises(InvalidParam) as caught:
+        link_url("https://me:secret@tools.example")
+    assert "secret" not in caught.value.message
+
+
+def test_a_key_that_would_travel_in_the_open_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    websocket_opener("http://127.0.0.1:8094", KEY)
+    websocket_opener("http://localhost:8094", KEY)
+    websocket_opener("https://tools.example", KEY)
+    assert caplog.text == ""
+    websocket_opener("http://tools.example", KEY)
+    assert "unencrypted to http://tools.example" in caplog.text
+
+
+async def test_a_journal_that_cannot_be_kept_is_told_before_anything_else(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParam, match="cannot be kept in"):
+        async with echo_agent().connect("http://127.0.0.1:1", KEY, journal=tmp_path):
+            raise AssertionError("the block must not begin")
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8094", "ftp://x", "http://", "", "http://h:99999"])

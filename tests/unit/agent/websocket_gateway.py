@@ -1,5 +1,6 @@
 """A gateway that speaks the agent link over a real WebSocket on this machine."""
 
+import contextlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import anyio
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from tests.unit.agent.rig import chat
@@ -67,21 +69,26 @@ class FakeGateway:
         return Response(status, "Refused", Headers({"Content-Length": "0"}))
 
     async def converse(self, connection: ServerConnection) -> None:
-        async for data in connection:
-            self.messages += 1
-            answers: list[FromGateway] = []
-            for frame in decode_from_agent(data):
-                if isinstance(frame, Hello):
-                    self.hellos.append(frame)
-                    answers.append(Welcome("agent_test", {"created": len(frame.registration.skills)}))
-                elif isinstance(frame, Publish):
-                    self.published.append(frame)
-                    answers.append(Published(frame.ref, frame.message_id or "msg_delta", len(self.published)))
-            if answers:
-                await connection.send(encode_frames(answers), text=True)
-            self.connection = connection
-            self._tell()
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self._take(connection, await connection.recv())
         self.connection = None
+        self._tell()
+
+    async def _take(self, connection: ServerConnection, data: bytes | str) -> None:
+        self.messages += 1
+        answers: list[FromGateway] = []
+        for frame in decode_from_agent(data):
+            if isinstance(frame, Hello):
+                self.hellos.append(frame)
+                answers.append(Welcome("agent_test", {"created": len(frame.registration.skills)}))
+            elif isinstance(frame, Publish):
+                self.published.append(frame)
+                answers.append(Published(frame.ref, frame.message_id or "msg_delta", len(self.published)))
+        if answers:
+            await connection.send(encode_frames(answers), text=True)
+        self.connection = connection
+        self._tell()
 
     def _tell(self) -> None:
         self._changed.set()
