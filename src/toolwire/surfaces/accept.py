@@ -26,7 +26,7 @@ def accepted_types(headers: Headers) -> Accepted:
         NotAcceptable: it admits neither.
     """
     header = headers.get(b"accept")
-    if header is None:
+    if not header:
         return _JSON_ONLY
     accepted = _known.get(header)
     if accepted is None:
@@ -44,7 +44,7 @@ def _parse(header: str) -> Accepted:
         weights = [p[2:].strip() for p in parameters if p.startswith("q=")]
         (refused if weights and _is_zero(weights[0]) else wanted).add(media_type)
     json = bool(wanted & {"application/json", "application/*", "*/*"}) and "application/json" not in refused
-    sse = bool(wanted & {"text/event-stream", "text/*"})
+    sse = bool(wanted & {"text/event-stream", "text/*"}) and "text/event-stream" not in refused
     if not json and not sse:
         raise NotAcceptable(f"Accept is {header!r}; take application/json or text/event-stream")
     return Accepted(json, sse)

@@ -4,8 +4,9 @@ SSE begins where the client accepts it: at once if it takes nothing else, with t
 silence that proxies would not survive (gateway.md D20; mcp.md 1.3). Until then an error keeps its own HTTP status.
 """
 
+import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, TypeAlias
 
 import anyio
@@ -14,8 +15,11 @@ from anyio.abc import TaskGroup
 from toolwire.engine.deadline import Timekeeper, Timer
 from toolwire.wire.sse import KEEPALIVE, event
 
+logger = logging.getLogger("toolwire.surfaces")
+
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+RawHeader: TypeAlias = tuple[bytes, bytes]
 
 BUFFERED_FRAMES = 256
 """Notifications that wait for a slow reader; the oldest give way, because only the result is owed."""
@@ -26,6 +30,21 @@ _STREAM_HEADERS = [
     (b"x-accel-buffering", b"no"),
 ]
 _JSON = (b"content-type", b"application/json")
+
+
+async def send_plain(send: Send, status: int, body: bytes | None, headers: Sequence[RawHeader] = ()) -> None:
+    """A whole answer: JSON with its status, or none (`None`). That the client is gone is no error."""
+    sent = body or b""
+    head = [(b"content-length", b"%d" % len(sent)), *headers]
+    if body is not None:
+        head.append(_JSON)
+    elif status == 204:
+        head.pop(0)  # RFC 9110, 8.6: a 204 has no Content-Length
+    try:
+        await send({"type": "http.response.start", "status": status, "headers": head})
+        await send({"type": "http.response.body", "body": sent})
+    except OSError:
+        return
 
 
 class _Stream:
@@ -47,7 +66,7 @@ class _Stream:
         self._closing = True
         self._wake.set()
 
-    async def pump(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+    async def pump(self, send: Send, headers: Sequence[RawHeader]) -> None:
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [*_STREAM_HEADERS, *headers]})
             while self._buffer or not self._closing:
@@ -61,6 +80,8 @@ class _Stream:
             await send({"type": "http.response.body", "body": b""})
         except OSError:
             self._buffer.clear()  # the reader is gone; what it misses is in the record
+        except Exception:  # this task's outermost frame: one answer's failure must not end the group of all of them
+            logger.exception("an event stream could not be sent")
         finally:
             self.sent.set()
 
@@ -93,31 +114,27 @@ class Exchange:
 
         self._timer = timekeeper.after(every_s, ping)
 
-    def open_stream(self, headers: list[tuple[bytes, bytes]] | None = None) -> _Stream:
-        """Begin the stream now, if it has not begun."""
-        if self._stream is None:
+    def open_stream(self, headers: Sequence[RawHeader] = ()) -> None:
+        """Begin the stream now, if it has not begun; not any more when the server stops."""
+        if self._stream is None and not self._tasks.cancel_scope.cancel_called:
             self._stream = _Stream()
-            self._tasks.start_soon(self._stream.pump, self._send, headers or [])
-        return self._stream
+            self._tasks.start_soon(self._stream.pump, self._send, headers)
 
-    async def finish(self, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+    async def finish(self, status: int, body: bytes | None, headers: Sequence[RawHeader] = ()) -> None:
         """Send the end: a JSON body with its status, or the last event. `None` ends without a message."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
         if self._stream is None:
-            await self._finish_plain(status, body or b"", headers if body is None else (_JSON, *headers))
+            await send_plain(self._send, status, body, headers)
             return
         if body is not None:
             self._stream.push(event(body))
         self._stream.close()
         await self._stream.sent.wait()
 
-    async def _finish_plain(self, status: int, body: bytes, headers: tuple[tuple[bytes, bytes], ...]) -> None:
-        head = [(b"content-length", b"%d" % len(body)), *headers]
-        await self._send({"type": "http.response.start", "status": status, "headers": head})
-        await self._send({"type": "http.response.body", "body": body})
-
     def _push(self, frame: bytes) -> None:
         if self.streams and not self._closed:
-            self.open_stream().push(frame)
+            self.open_stream()
+            if self._stream is not None:
+                self._stream.push(frame)
