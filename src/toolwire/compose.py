@@ -155,7 +155,7 @@ async def open_tool_server(
 
     clock = SystemClock()
     store = MemoryStore(clock)
-    engine = Engine(store, MemoryBlobs(), clock)
+    engine = Engine(store, MemoryBlobs(), clock, Limits(history_ttl_s=0))
     provider = FunctionProvider(tools)
     catalog = Catalog(compile_validator)
     catalog.replace(provider.tools(), provider)

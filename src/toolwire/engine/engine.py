@@ -35,7 +35,7 @@ TIMEOUT_TEXT = "Agent reply timeout"
 
 
 class Limits(Struct, frozen=True):
-    """How long things are kept and may take, all in seconds."""
+    """How long things are kept and may take, all in seconds. With `history_ttl_s` 0, plain calls leave no record."""
 
     keyed_deadline_s: float = 600.0
     idempotency_ttl_s: float = 24 * 3600.0
@@ -265,7 +265,8 @@ class Engine:
                 result = record.verdict or failed("cancelled", "cancelled")
             if not call.durable:
                 record.finish(result)
-                self.recorder.add(lambda: self._closing_ops(record))
+                if self.limits.history_ttl_s > 0:
+                    self.recorder.add(lambda: self._closing_ops(record))
             else:
                 with anyio.CancelScope(shield=True):
                     await self._finish_durably(record, result)

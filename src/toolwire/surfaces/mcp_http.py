@@ -279,8 +279,9 @@ class _Running:
         self._surface.watch(self)
 
     def end(self) -> None:
-        """The answer is known; stop looking."""
+        """The answer is known; stop looking, and leave no cycle behind for the collector."""
         self.over = True
+        self.asked.listener = None
         if self._scope is not None:
             self._scope.cancel()
 

@@ -121,7 +121,8 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
     asked.outlives_request = call.outlives_request
     asked.progress_token = params.progress_token
     try:
-        submission = await engine.submit(call, endpoint.catalog, asked.listener)
+        listener = None if params.progress_token is None else asked.listener
+        submission = await engine.submit(call, endpoint.catalog, listener)
     except InvalidArguments as error:
         if endpoint.plane == "gateway":
             raise

@@ -10,7 +10,6 @@ import hmac
 import os
 from base64 import b32hexencode, urlsafe_b64decode, urlsafe_b64encode
 
-import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Caller
@@ -21,7 +20,10 @@ from toolwire.engine.recorder import Recorder
 RANDOM_BYTES = 10
 MAC_BYTES = 16
 TRUSTED_S = 5.0
-"""How long a look into the store is trusted: another replica's DELETE is seen within this."""
+"""How long a look into the store is trusted at most: another replica's DELETE is seen within this."""
+TOUCHES = 24
+"""How often a session in steady use is written down within its idle time; it lives that much longer than promised."""
+_ENDED = ":ended"
 CACHED = 4096
 """Sessions whose last look is remembered; the oldest are forgotten, not ended."""
 
@@ -33,19 +35,10 @@ class Session(Struct, frozen=True):
     context_id: str
 
 
-class _Kept(Struct, frozen=True):
-    last_seen: float
-    ended: bool = False
-
-
 class _Seen(Struct):
     session: Session
     looked_at: float
     touched_at: float
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Kept).decode
 
 
 class Sessions:
@@ -57,6 +50,8 @@ class Sessions:
         self._clock = clock
         self._secret = secret
         self._idle_ttl_s = idle_ttl_s
+        self._touch_every_s = idle_ttl_s / TOUCHES
+        self._trusted_s = min(TRUSTED_S, self._touch_every_s)
         self._seen: dict[tuple[str, str, str], _Seen] = {}
 
     def mint(self, caller: Caller, agent_id: str) -> Session:
@@ -76,11 +71,13 @@ class Sessions:
         seen = self._seen.get(key)
         if seen is None:
             seen = self._remember(key, self._open(token, caller.principal, agent_id))
-        if not 0 <= now - seen.looked_at < TRUSTED_S:
-            await self._look(seen, token, caller.principal, now)
-        if now - seen.touched_at > self._idle_ttl_s / 24:
+        if not 0 <= now - seen.looked_at < self._trusted_s:
+            await self._look(token, caller.principal, now)
+            seen.looked_at = now
+        if now - seen.touched_at > self._touch_every_s:
             seen.touched_at = now
-            self._recorder.add(lambda: (self._row(token, caller.principal, _Kept(now)),))
+            ends = now + self._idle_ttl_s + self._touch_every_s
+            self._recorder.add(lambda: (Put("session", caller.principal, _row_key(token), b"", expires_at=ends),))
         return seen.session
 
     async def end(self, session: Session, caller: Caller, agent_id: str) -> None:
@@ -89,7 +86,10 @@ class Sessions:
         Raises:
             StoreUnavailable: the end could not be stored; the session goes on.
         """
-        await self._store.tx([self._row(session.id, caller.principal, _Kept(self._clock.now(), ended=True))])
+        # The end is a row of its own: a use of the session that is still to be written must not undo it.
+        ends = self._clock.now() + 2 * (self._idle_ttl_s + self._touch_every_s)
+        key = _row_key(session.id) + _ENDED
+        await self._store.tx([Put("session", caller.principal, key, b"", expires_at=ends)])
         self._seen.pop((session.id, caller.principal, agent_id), None)
 
     def _remember(self, key: tuple[str, str, str], session: Session) -> _Seen:
@@ -98,19 +98,13 @@ class Sessions:
         seen = self._seen[key] = _Seen(session, looked_at=float("-inf"), touched_at=float("-inf"))
         return seen
 
-    async def _look(self, seen: _Seen, token: str, principal: str, now: float) -> None:
-        stored = await self._store.get("session", principal, _row_key(token))
-        if stored is None:
-            issued = int.from_bytes(_raw(token)[:6], "big")
-            if now - issued > self._idle_ttl_s:
-                raise _not_found()
-        elif _decode(stored.value).ended:
+    async def _look(self, token: str, principal: str, now: float) -> None:
+        key = _row_key(token)
+        if await self._store.get("session", principal, key + _ENDED) is not None:
             raise _not_found()
-        seen.looked_at = now
-
-    def _row(self, token: str, principal: str, kept: _Kept) -> Op:
-        ends = kept.last_seen + self._idle_ttl_s
-        return Put("session", principal, _row_key(token), _encode(kept), expires_at=ends)
+        issued = int.from_bytes(_raw(token)[:6], "big")
+        if now - issued > self._idle_ttl_s and await self._store.get("session", principal, key) is None:
+            raise _not_found()
 
     def _open(self, token: str, principal: str, agent_id: str) -> Session:
         raw = _raw(token)
@@ -125,10 +119,15 @@ class Sessions:
 
 
 def _raw(token: str) -> bytes:
+    """What a token holds; one spelling only, because the end of a session is kept under its spelling."""
     try:
-        return urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
+        spelled = token.encode("ascii")
+        raw = urlsafe_b64decode(spelled + b"=" * (-len(spelled) % 4))
     except ValueError:
         raise _not_found() from None
+    if urlsafe_b64encode(raw).rstrip(b"=") != spelled:
+        raise _not_found()
+    return raw
 
 
 def _row_key(token: str) -> str:
