@@ -71,7 +71,8 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
 
 def refusal(error: "MCPError", endpoint: Endpoint, status: int | None) -> Failed:
     """What to tell of an error that the server answered; our own hosts name a code in its data."""
-    data = cast("dict[str, Any]", error.data) if isinstance(error.data, dict) else {}
+    given: object = error.data
+    data = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if "code" not in data and status is not None:
         return Failed(
             f"{endpoint.url} answered HTTP {status} and not as an MCP server does ({error.message}); "

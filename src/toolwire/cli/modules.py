@@ -37,7 +37,7 @@ def load(spec: str) -> tuple[ModuleType, str | None]:
         raise misused(f"{spec!r} names no module; give MODULE or MODULE:NAME, such as hello:agent or hello.py")
     name = match["module"]
     path = Path(name)
-    is_path = path.suffix == ".py" or len(path.parts) > 1
+    is_path = path.suffix == ".py" or os.sep in name or "/" in name
     try:
         return (_from_file(path) if is_path else _from_name(name)), match["name"]
     except Failed:

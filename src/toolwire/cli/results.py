@@ -4,7 +4,6 @@ The result is the JSON of MCP's `CallToolResult`.
 """
 
 from base64 import b64decode
-from binascii import Error as NotBase64
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def _shown(block: dict[str, Any]) -> str | Payload:
 def _payload(data: str, more: dict[str, Any]) -> Payload:
     try:
         return Payload(b64decode(data, validate=True), str(more.get("mimeType") or "application/octet-stream"))
-    except NotBase64:
+    except ValueError:
         raise Failed("the tool's answer holds data that is not base64", "invalid_agent_response") from None
 
 
