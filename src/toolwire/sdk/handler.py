@@ -4,7 +4,7 @@ Whatever the body returns or raises, even `SystemExit`, becomes a `Result`. Only
 nobody waits for one.
 """
 
-import inspect
+import functools
 import logging
 import math
 import sys
@@ -25,11 +25,15 @@ from toolwire.sdk.coerce import Arguments, UnfitArguments, deep_copy, unfit
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text
 from toolwire.sdk.result import NO_REASON, Refuse, ToolError, to_result
+from toolwire.sdk.threads import BodyThreads
 
 LOGGER = logging.getLogger("toolwire.sdk")
 
 THREADS_PER_TOOL = 40
-"""Synchronous bodies of one tool that run at once; further calls wait. Other tools have their own threads."""
+"""Synchronous bodies of one tool that run at once; further calls wait. Other tools have their own threads.
+
+A body that was left behind by its cancelled call counts until it ends.
+"""
 
 ContextFor: TypeAlias = Callable[[Call, Emit], ToolContext]
 _Started: TypeAlias = tuple[tuple[Any, ...], dict[str, Any], ToolContext | None]
@@ -154,7 +158,7 @@ def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | No
         try:
             positional, keywords, ctx = start(call, emit)
             value = fn(*positional, **keywords)
-            if is_async or inspect.isawaitable(value):
+            if is_async or hasattr(value, "__await__"):
                 value = await value
             if plain and type(value) is str and value.isascii():
                 return Result(content=(Text(value),))
@@ -168,17 +172,16 @@ def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | No
 
 
 def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
-    fn = plan.fn
-    limits = anyio.lowlevel.RunVar["anyio.CapacityLimiter"](f"toolwire.sdk threads of {plan.name}")
+    fn, threads = plan.fn, BodyThreads(plan.name, THREADS_PER_TOOL)
 
     async def handle(call: Call, emit: Emit) -> Result:
         ctx: ToolContext | None = None
         try:
             positional, keywords, ctx = start(call, emit)
-            value, error = await _threaded(limits, fn, positional, keywords)
+            value, error = await threads.run(functools.partial(fn, *positional, **keywords))
             if error is not None:
                 return ended_badly(plan.name, call, error)
-            if inspect.isawaitable(value):
+            if hasattr(value, "__await__"):
                 value = await value
             return finish(value, ctx)
         except BaseException as error:
@@ -189,31 +192,6 @@ def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | N
             return ended_badly(plan.name, call, error)
 
     return handle
-
-
-async def _threaded(
-    limits: "anyio.lowlevel.RunVar[anyio.CapacityLimiter]",
-    fn: Callable[..., Any],
-    positional: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> tuple[Any, BaseException | None]:
-    """Run `fn` on a worker thread, in a copy of this task's context variables.
-
-    Cancellation: the thread is left behind; a body that wants to stop early looks at `ctx.cancelled`.
-    """
-    limiter = limits.get(None)
-    if limiter is None:
-        limiter = anyio.CapacityLimiter(THREADS_PER_TOOL)
-        limits.set(limiter)
-
-    def body() -> tuple[Any, BaseException | None]:
-        """Nothing is raised on the thread: a future carries neither `StopIteration` nor `SystemExit` home."""
-        try:
-            return fn(*positional, **keywords), None
-        except BaseException as error:  # noqa: BLE001 -- told to the caller as a value
-            return None, error
-
-    return await anyio.to_thread.run_sync(body, abandon_on_cancel=True, limiter=limiter)
 
 
 def ended_badly(name: str, call: Call, error: BaseException) -> Result:

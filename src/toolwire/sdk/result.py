@@ -116,6 +116,8 @@ def _from_tool_result(value: ToolResult, store: ContentStore, wrap: bool) -> Res
 
 def _meta(value: ToolResult) -> JsonObject | None:
     """What no model reads and the author's own agent records."""
+    if not (value.summary or value.artifacts or value.side_effects or value.file_changes):
+        return None
     said = {
         META_SUMMARY: clean_text(str(value.summary)) if value.success else "",
         META_ARTIFACTS: value.artifacts,
