@@ -102,7 +102,10 @@ class Answers:
         entry = self._entries.get(message_id)
         if entry is None or entry[0] + self.ttl_s <= self._now():
             return None
-        return _decode_answer(entry[1]) if entry[1] else "begun"
+        try:
+            return _decode_answer(entry[1])
+        except msgspec.DecodeError:  # empty, or damaged on its disk
+            return "begun"
 
     def put(self, message_id: str, encoded: bytes, at: float | None = None) -> None:
         """Remember an answer as `encode_answer` gives it; `at` (Unix seconds) is when it was given."""

@@ -154,6 +154,7 @@ async def test_a_damaged_line_is_passed_over(tmp_path: Path, caplog: pytest.LogC
     await first.close()
     with path.open("ab") as file:
         file.write(b"\0\0\0\0\n")
+        file.write(b'{"line":"ended","message_id":"msg_x","at":9e9,"answer":{"message_id":7}}\n')
     second = FileJournal(path)
     await second.finish("msg_2", answer("two"))
     await second.close()
@@ -162,6 +163,7 @@ async def test_a_damaged_line_is_passed_over(tmp_path: Path, caplog: pytest.LogC
     third = FileJournal(path)
     assert third.lookup("msg_1") == answer("one")
     assert third.lookup("msg_2") == answer("two")
+    assert third.lookup("msg_x") == "begun"
     await third.close()
 
 
