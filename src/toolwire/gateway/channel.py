@@ -4,7 +4,7 @@ Spec: gateway.md 1H, D13, D30.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 import msgspec
@@ -67,8 +67,8 @@ class Expecting(Protocol):
         """A reply, terminal or not, is on the channel; must not block or raise."""
         ...
 
-    def answered_ops(self) -> Sequence[Op]:
-        """What is committed together with the terminal reply."""
+    def answered_ops(self, message: Message) -> Sequence[Op]:
+        """What is committed together with `message`, a terminal reply."""
         ...
 
 
@@ -130,7 +130,7 @@ class Channel:
         self.pending: dict[str, anyio.Event] | None = None
         self._seen: dict[str, _Mark] | None = None
         self._keys: dict[str, _Mark] | None = None
-        self._answers: dict[str, Receipt] | None = None
+        self._answers: dict[tuple[str, str], Receipt] | None = None
 
     def check_member(self, party: Party) -> None:
         """Let in participants, the owner, and the gateway (D30).
@@ -177,7 +177,7 @@ class Channel:
     def known(self, draft: Draft, publisher: str) -> Receipt | None:
         """The receipt of what makes `draft` a repetition: the same id, the same key, or the answer to the same message.
 
-        A message has one answer and no second.
+        Whoever has answered a message has answered it, and answers it no second time.
 
         Raises:
             InvalidParam: the id is another publisher's.
@@ -188,7 +188,7 @@ class Channel:
         if draft.idempotency_key is not None and (row := self._by_key(draft)) is not None:
             return row
         if draft.in_reply_to is not None and draft.type in TERMINAL_TYPES:
-            return self._answer_to(draft.in_reply_to)
+            return self._answer_to(draft.in_reply_to, publisher)
         return None
 
     def put(self, message: Message) -> None:
@@ -219,10 +219,10 @@ class Channel:
         if message.idempotency_key is not None:
             self._keys[message.idempotency_key] = mark
         if message.in_reply_to is not None and message.type in TERMINAL_TYPES:
-            self._answers[message.in_reply_to] = receipt
-        for memory in (self._seen, self._keys, self._answers):
-            if len(memory) > MAX_REMEMBERED:
-                del memory[next(iter(memory))]
+            self._answers[message.in_reply_to, message.publisher_id] = receipt
+        _keep_few(self._seen)
+        _keep_few(self._keys)
+        _keep_few(self._answers)
         self.last = max(self.last, message.offset)
 
     def keep_in_stream(self) -> None:
@@ -277,11 +277,11 @@ class Channel:
             )
         return _repeated(mark.receipt)
 
-    def _answer_to(self, message_id: str) -> Receipt | None:
-        if self._answers is not None and (receipt := self._answers.get(message_id)) is not None:
+    def _answer_to(self, message_id: str, publisher: str) -> Receipt | None:
+        if self._answers is not None and (receipt := self._answers.get((message_id, publisher))) is not None:
             return _repeated(receipt)
         for row in self.rows:
-            if row.in_reply_to == message_id and row.type in TERMINAL_TYPES:
+            if row.in_reply_to == message_id and row.publisher_id == publisher and row.type in TERMINAL_TYPES:
                 return _repeated(receipt_of(row))
         return None
 
@@ -299,6 +299,11 @@ def cancel_message(channel_id: str, target: str, now: float) -> Message:
 
 def _repeated(receipt: Receipt) -> Receipt:
     return Receipt(receipt.message_id, receipt.offset, receipt.created_at, idempotent=True)
+
+
+def _keep_few(memory: dict[Any, Any]) -> None:
+    if len(memory) > MAX_REMEMBERED:
+        del memory[next(iter(memory))]
 
 
 def _digest(said: Message | Draft) -> int:

@@ -65,7 +65,8 @@ class ChannelShelf:
         """What stores a channel for the first time, with the rows that it has already."""
         ops: list[Op] = [self.record_op(channel)]
         if channel.kept_in_stream:
-            ops.append(Enqueue(AGES_QUEUE, channel.id, self._clock.now() + self.idle_ttl_s, b""))
+            due = self._clock.now() + self.idle_ttl_s if channel.deadline is None else channel.deadline
+            ops.append(Enqueue(AGES_QUEUE, channel.id, due, b""))
             ops += [row_op(row) for row in channel.backlog]
         return ops
 

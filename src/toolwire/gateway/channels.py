@@ -12,19 +12,20 @@ How they lie in the store is the business of channel_shelf.py, how long of chann
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import WaitTimeout
+from toolwire.core.errors import Forbidden, InvalidParam, ToolwireError, WaitTimeout
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Op, Store
 from toolwire.engine.recorder import Recorder
 from toolwire.gateway.channel import (
+    GATEWAY_PARTY,
     Channel,
     Draft,
     Party,
@@ -34,7 +35,11 @@ from toolwire.gateway.channel import (
     receipt_of,
 )
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
+from toolwire.providers.agent_reply import DELTA
 from toolwire.wire.link import TERMINAL_TYPES, Message
+
+AGENTS_TYPES: Final = (*TERMINAL_TYPES, DELTA)
+"""What only agents say."""
 
 
 class Postman(Protocol):
@@ -46,6 +51,14 @@ class Postman(Protocol):
 
     def post(self, channel: Channel, message: Message) -> Sequence[str]:
         """Deliver `message`, which is on the channel now; the agents that it goes to."""
+        ...
+
+    def unsort(self, message_id: str) -> None:
+        """Forget a message that could not be committed."""
+        ...
+
+    def closed(self, channel: Channel) -> None:
+        """Give up what is still to be delivered on a channel that is closed."""
         ...
 
 
@@ -142,6 +155,7 @@ class Channels:
         channel = self._channels.get(context_id) or await self._load(context_id)
         if channel is None:
             return caller.session_id is not None
+        channel.last_used = self._clock.now()
         if channel.kept_in_stream and channel.is_closed(self._clock.now()):
             return False
         mine = channel.principal == caller.principal and channel.owner == caller.owner
@@ -258,6 +272,8 @@ class Channels:
             return
         channel.closed_at = self._clock.now()
         channel.wake_waiters()
+        if self.postman is not None and channel.expected:
+            self.postman.closed(channel)
         if channel.kept_in_stream:
             return
         if channel.durable or self._recorder.failing:
@@ -278,9 +294,13 @@ class Channels:
 
     def _admit(self, channel: Channel, draft: Draft, party: Party) -> Receipt | None:
         channel.check_member(party)
+        if party.agent_id is None and party is not GATEWAY_PARTY and draft.type in AGENTS_TYPES:
+            raise Forbidden(f"only agents publish {draft.type!r}; publish a chat_message")
         known = channel.known(draft, party.name)
         if known is None:
             channel.check_open(self._clock.now())
+            if not channel.kept_in_stream and draft.type in TERMINAL_TYPES:
+                _check_answers(channel, draft)
         return known
 
     async def _commit(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
@@ -300,6 +320,10 @@ class Channels:
             if ops:
                 with anyio.CancelScope(shield=True):
                     await self._store.tx(ops)
+        except ToolwireError:
+            if self.postman is not None:
+                self.postman.unsort(message.message_id)
+            raise
         finally:
             del channel.pending[message.message_id]
             done.set()
@@ -312,7 +336,7 @@ class Channels:
     def _message_ops(self, channel: Channel, message: Message, closed_at: float | None, terminal: bool) -> list[Op]:
         ops: list[Op] = []
         if terminal and channel.expected is not None and message.in_reply_to in channel.expected:
-            ops += channel.expected[message.in_reply_to].answered_ops()
+            ops += channel.expected[message.in_reply_to].answered_ops(message)
         if channel.kept_in_stream:
             ops.append(row_op(message))
             if closed_at is not None:
@@ -361,3 +385,12 @@ class Channels:
         finally:
             del self._loading[channel_id]
             done.set()
+
+
+def _check_answers(channel: Channel, draft: Draft) -> None:
+    """An answer that names no message would leave its caller waiting for the time-out: say so to the agent instead."""
+    if not any(row.message_id == draft.in_reply_to for row in channel.rows):
+        raise InvalidParam(
+            f"in_reply_to {draft.in_reply_to!r} is no message on channel {channel.id!r}; answer a message_id of it",
+            param="in_reply_to",
+        )

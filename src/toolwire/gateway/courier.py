@@ -4,7 +4,7 @@ What a call becomes is gateway.md 1I: a `chat_message` on the call's channel, wh
 (`wire.link.message_id_of`), and one terminal reply to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from anyio import get_cancelled_exc_class
@@ -13,7 +13,7 @@ from toolwire.core.call import Call
 from toolwire.core.errors import ChannelClosed, ChannelNotFound, OutcomeUnknown, ServiceUnavailable, WaitTimeout
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.ports import Clock, Del, Op, Store
+from toolwire.core.ports import Clock, Op, Store
 from toolwire.core.tool import Tool
 from toolwire.engine.recorder import Recorder
 from toolwire.gateway.channel import GATEWAY, GATEWAY_PARTY, Channel, Draft, cancel_message
@@ -31,7 +31,7 @@ _encode_arguments = msgspec.json.Encoder().encode
 
 
 class Courier:
-    """The `Courier` of every `AgentProvider`; it is the channels' postman too.
+    """The `Courier` of every `AgentProvider`.
 
     Args:
         presence: finds the agent's desk.
@@ -59,7 +59,6 @@ class Courier:
         self._keyed_deadline_s = keyed_deadline_s
         self._claimed: dict[str, Tool | tuple[Channel, Delivery]] = {}
         self._resumable: dict[str, Delivery] = {}
-        channels.postman = self
 
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse before the claim what cannot be delivered.
@@ -115,27 +114,19 @@ class Courier:
             return await self._answered_before(channel, message_id)
         return await self._answer(call, channel, delivery, emit, resumed=True)
 
-    async def load(self) -> None:
-        """Take up what was not answered before a restart. Call it before the engine recovers its calls.
+    async def take_up(self, deliveries: Iterable[Delivery]) -> None:
+        """Take up the calls among what was not answered before a restart, before the engine recovers them.
 
         Raises:
             StoreUnavailable: the store cannot be read.
         """
-        for delivery in await self._presence.load():
+        for delivery in deliveries:
             if delivery.call_id is None:
                 continue
             if await self._store.get("open_call", delivery.owner, delivery.call_id) is None:
                 self._drop(delivery)
             else:
                 self._resumable[delivery.id] = delivery
-
-    def ops(self, channel: Channel, message: Message) -> Sequence[Op]:
-        """See `channels.Postman`."""
-        return ()
-
-    def post(self, channel: Channel, message: Message) -> Sequence[str]:
-        """See `channels.Postman`."""
-        return ()
 
     def _channel_of(self, call: Call, now: float) -> Channel:
         """The channel of a call: the one it names, or a new one.
@@ -244,7 +235,7 @@ class Courier:
                 self._recorder.add(lambda: (op,))
 
     def _drop(self, delivery: Delivery) -> None:
-        self._recorder.add(lambda: (Del("delivery", delivery.agent_id, delivery.id),))
+        self._recorder.add(lambda: (delivery.done_op(),))
 
     async def _answered_before(self, channel: Channel, message_id: str) -> Message:
         """The answer that was committed before the restart, when the call's own end was not."""

@@ -59,10 +59,12 @@ class Delivery:
         recorded: the journal that the store has as `taken_by`.
         attempts: how often it was sent.
         lease: ends the waiting for a taker that does not come back.
+        on_settled: its desk is told when it is answered or given up.
+        on_failed: told when it is given up, for a message that no call waits for.
     """
 
     __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "kept_until",
-                 "lease", "message", "nacks", "on_settled", "owner", "recorded", "repeatable", "taken_by",
+                 "lease", "message", "nacks", "on_failed", "on_settled", "owner", "recorded", "repeatable", "taken_by",
                  "taker")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
@@ -84,6 +86,7 @@ class Delivery:
         self.answer: Message | None = None
         self.error: ToolwireError | None = None
         self.on_settled: Callable[[Delivery], None] | None = None
+        self.on_failed: Callable[[Delivery, ToolwireError], None] | None = None
         self._event: anyio.Event | None = None
 
     @property
@@ -92,7 +95,9 @@ class Delivery:
         return self.answer is not None or self.error is not None
 
     def heard(self, message: Message) -> None:
-        """A reply is on the channel: progress, or the answer."""
+        """A reply is on the channel: progress, or the answer. Only what the agent itself says counts."""
+        if message.publisher_id != self.agent_id:
+            return
         if message.type == DELTA:
             if self.emit is not None and (progress := progress_of(message.payload)) is not None:
                 self.emit(progress)
@@ -105,6 +110,8 @@ class Delivery:
         if not self.settled:
             self.error = error
             self._settle()
+            if self.on_failed is not None:
+                self.on_failed(self, error)
 
     async def wait(self) -> Message:
         """The terminal reply.
@@ -131,9 +138,13 @@ class Delivery:
         record = DeliveryRecord(self.message, self.owner, self.call_id, self.repeatable, taken_by)
         return Put("delivery", self.agent_id, self.id, _encode(record), expires_at=self.kept_until)
 
-    def answered_ops(self) -> tuple[Op, ...]:
+    def answered_ops(self, message: Message) -> tuple[Op, ...]:
         """What is committed with the terminal reply: that it need not be delivered again."""
-        return (Del("delivery", self.agent_id, self.id),) if self.durable else ()
+        return (self.done_op(),) if self.durable and message.publisher_id == self.agent_id else ()
+
+    def done_op(self) -> Op:
+        """What says in the store that it need not be delivered again."""
+        return Del("delivery", self.agent_id, self.id)
 
     def _settle(self) -> None:
         self.stop_lease()
@@ -141,6 +152,11 @@ class Delivery:
             self.on_settled(self)
         if self._event is not None:
             self._event.set()
+
+
+def delivery_id_of(delivery: Delivery) -> str:
+    """The id under which it was sent last; a new one each time, so that an old taker cannot speak for a new one."""
+    return f"{delivery.id}.{delivery.attempts}"
 
 
 _encode = msgspec.msgpack.Encoder().encode

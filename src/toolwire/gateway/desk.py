@@ -47,16 +47,22 @@ class PushTaker(Taker, Protocol):
 
 
 class Poller:
-    """Somebody who fetches messages over HTTP; `heard_at` is of the event loop's clock."""
+    """Somebody who fetches messages over HTTP; `heard_at` is of the event loop's clock, in seconds."""
 
-    __slots__ = ("cancels", "heard_at", "in_flight", "journal", "wake")
+    __slots__ = ("_reading", "_wake", "cancels", "heard_at", "in_flight", "journal")
 
     def __init__(self, journal: str) -> None:
         self.journal = journal
         self.heard_at = anyio.current_time()
         self.in_flight = 0
         self.cancels: list[Message] = []
-        self.wake: anyio.Event | None = None
+        self._reading = 0
+        self._wake: anyio.Event | None = None
+
+    @property
+    def reading(self) -> bool:
+        """Whether it waits for messages at this moment."""
+        return self._reading > 0
 
     def cancel(self, message: Message) -> None:
         """Keep a `chat_cancel` for the next read."""
@@ -64,9 +70,22 @@ class Poller:
         self.poke()
 
     def poke(self) -> None:
-        """There is something to fetch."""
-        if self.wake is not None:
-            self.wake.set()
+        """There may be something to fetch."""
+        if self._wake is not None:
+            self._wake.set()
+            self._wake = None
+
+    async def wait(self, deadline: float) -> None:
+        """Wait until there may be something to fetch, at most to `deadline` of the event loop's clock."""
+        if self._wake is None:
+            self._wake = anyio.Event()
+        self._reading += 1
+        try:
+            with anyio.CancelScope(deadline=deadline):
+                await self._wake.wait()
+        finally:
+            self._reading -= 1
+            self.heard_at = anyio.current_time()
 
 
 class Desk:
@@ -322,7 +341,7 @@ class Desk:
 
     def _polled(self) -> bool:
         since = anyio.current_time() - self._rules.offline_after_s
-        stale = [p.journal for p in self.pollers.values() if p.heard_at < since and p.wake is None]
+        stale = [p.journal for p in self.pollers.values() if p.heard_at < since and not p.reading]
         for journal in stale:
             del self.pollers[journal]
         return bool(self.pollers)

@@ -17,15 +17,20 @@ from toolwire.engine.recover import recover
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.app import RestApp, gateway_app
 from toolwire.gateway.auth import Auth
+from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.courier import Courier
+from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
 from toolwire.gateway.door import GatewayDoor
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_agents import AgentRoutes
+from toolwire.gateway.routes_channels import ChannelRoutes
+from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
 from toolwire.providers.agent import AgentProvider
@@ -65,6 +70,8 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
     presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
     courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s)
+    post = Post(presence, channels, engine.recorder, clock)
+    ages = ChannelAges(store, channels, clock)
 
     def provider_for(record: AgentRecord) -> AgentProvider:
         return AgentProvider(record.agent_id, courier)
@@ -87,6 +94,8 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         ).routes(),
         *KeyRoutes(reader, agents, keys).routes(),
         *HealthRoutes(store, clock).routes(),
+        *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
+        *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
     ]
     app = gateway_app(http, door.serves, RestApp(routes, guard, door.challenge), links, guard)
 
@@ -97,8 +106,11 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     async with engine.running(), http.running(), anyio.create_task_group() as tasks:
         await keys.load()
         await agents.load()
-        await courier.load()
-        tasks.start_soon(presence.keep)
+        left = await presence.load()
+        await courier.take_up(left)
+        await post.take_up(left)
+        for keep in (presence.keep, post.keep, ages.keep):
+            tasks.start_soon(keep)
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         try:

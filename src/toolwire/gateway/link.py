@@ -19,7 +19,7 @@ from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.channel import Draft, Party, Receipt, cancel_message
 from toolwire.gateway.channels import Channels
-from toolwire.gateway.delivery import Delivery
+from toolwire.gateway.delivery import Delivery, delivery_id_of
 from toolwire.gateway.desk import Desk
 from toolwire.gateway.presence import Presence
 from toolwire.surfaces.limits import credentials_in
@@ -154,8 +154,7 @@ class _Link:
 
     def deliver(self, delivery: Delivery) -> None:
         """Send a message with the next write."""
-        again = delivery.attempts > 1
-        self._put(Deliver(f"{delivery.id}.{delivery.attempts}", delivery.message, again))
+        self._put(Deliver(delivery_id_of(delivery), delivery.message, delivery.attempts > 1))
 
     def cancel(self, message: Message) -> None:
         """Send a `chat_cancel` with the next write."""

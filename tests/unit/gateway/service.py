@@ -29,9 +29,11 @@ from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.courier import Courier
+from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.providers.agent import AgentProvider
 from toolwire.providers.schema import compile_validator
@@ -78,6 +80,8 @@ class Service:
         )
         self.channels = Channels(store, self.engine.recorder, clock)
         self.courier = Courier(self.presence, self.channels, store, self.engine.recorder, clock)
+        self.post = Post(self.presence, self.channels, self.engine.recorder, clock)
+        self.deliveries = Deliveries(self.presence, clock)
         self.links = AgentLinks(self.auth, self.agents, self.presence, self.channels, clock)
         self.caller = Caller("key_1", OWNER, "gateway")
         self.tasks: TaskGroup
@@ -212,9 +216,12 @@ async def open_service(
     await service.agents.load()
     async with service.engine.running(), anyio.create_task_group() as tasks:
         service.tasks = tasks
-        await service.courier.load()
+        left = await service.presence.load()
+        await service.courier.take_up(left)
+        await service.post.take_up(left)
         await recover(service.engine, lambda call: AgentProvider(call.agent_id, service.courier).resume)
         tasks.start_soon(service.presence.keep)
+        tasks.start_soon(service.post.keep)
         try:
             yield service
         finally:

@@ -1,0 +1,105 @@
+"""REST: how agents of any language fetch their messages (gateway.md §3, §6); it keeps and delivers nothing itself."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolwire.gateway.deliveries import MAX_BLOCK_S, MAX_READ, Deliveries, Fetched
+from toolwire.gateway.rest import Reader, answer
+from toolwire.gateway.routes_channels import message_shown, unless_gone
+from toolwire.wire.rest import rfc3339
+
+Journal = Annotated[str, Meta(min_length=1, max_length=128)]
+MAX_BLOCK_MS = int(MAX_BLOCK_S * 1000)
+
+
+class Reading(Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of `deliveries/read`.
+
+    `journal` names the memory in which the reader keeps what it has taken; a message that this memory has taken comes
+    to no other. Without it the key stands for one.
+    """
+
+    max: Annotated[int, Meta(ge=1, le=MAX_READ)] = 10
+    block_ms: Annotated[int, Meta(ge=0, le=MAX_BLOCK_MS)] = 0
+    journal: Journal | None = None
+
+
+class Named(Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of `deliveries/ack`, `nack` and `renew`; `journal` as in the read that gave them."""
+
+    delivery_ids: Annotated[list[str], Meta(max_length=1000)]
+    journal: Journal | None = None
+
+
+class DeliveryRoutes:
+    """The routes of deliveries, for an agent with its `agk_` key.
+
+    Args:
+        reader: reads requests.
+        deliveries: what is fetched.
+    """
+
+    def __init__(self, reader: Reader, deliveries: Deliveries) -> None:
+        self._reader = reader
+        self._deliveries = deliveries
+
+    def routes(self) -> Sequence[Route]:
+        """What to mount."""
+        base = "/api/v1/agents/{agent}/deliveries"
+        return (
+            Route(f"{base}/read", self.read, methods=["POST"]),
+            Route(f"{base}/ack", self.ack, methods=["POST"]),
+            Route(f"{base}/nack", self.nack, methods=["POST"]),
+            Route(f"{base}/renew", self.renew, methods=["POST"]),
+        )
+
+    async def read(self, request: Request) -> Response:
+        """Fetch messages, and wait for them when there are none."""
+        agent_id, key_id = self._asking(request)
+        body = await self._reader.body(request, Reading)
+
+        async def reading() -> Sequence[Fetched]:
+            return await self._deliveries.read(agent_id, body.journal or key_id, body.max, body.block_ms / 1000)
+
+        fetched = await unless_gone(request, reading)
+        return answer(
+            [
+                {
+                    "delivery_id": one.delivery_id,
+                    "lease_until": rfc3339(one.lease_until),
+                    "redelivered": one.redelivered,
+                    "message": message_shown(one.message),
+                }
+                for one in fetched
+            ]
+        )
+
+    async def ack(self, request: Request) -> Response:
+        """The replies to these are published."""
+        agent_id, journal, named = await self._named(request)
+        return answer({"delivery_ids": self._deliveries.ack(agent_id, journal, named)})
+
+    async def nack(self, request: Request) -> Response:
+        """These were not begun; deliver them again."""
+        agent_id, journal, named = await self._named(request)
+        return answer({"delivery_ids": self._deliveries.nack(agent_id, journal, named)})
+
+    async def renew(self, request: Request) -> Response:
+        """These are still being worked on."""
+        agent_id, journal, named = await self._named(request)
+        renewed = self._deliveries.renew(agent_id, journal, named)
+        return answer([{"delivery_id": one, "lease_until": rfc3339(until)} for one, until in renewed])
+
+    async def _named(self, request: Request) -> tuple[str, str, list[str]]:
+        agent_id, key_id = self._asking(request)
+        body = await self._reader.body(request, Named)
+        return agent_id, body.journal or key_id, body.delivery_ids
+
+    def _asking(self, request: Request) -> tuple[str, str]:
+        identity = self._reader.identify(request, "agk")
+        return self._reader.own_agent(request, identity).agent_id, identity.key_id
