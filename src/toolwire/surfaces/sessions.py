@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import SessionNotFound
-from toolwire.core.ports import Clock, Op, Put, Store
+from toolwire.core.ports import Clock, Put, Store
 from toolwire.engine.recorder import Recorder
 
 RANDOM_BYTES = 10
@@ -23,9 +23,10 @@ TRUSTED_S = 5.0
 """How long a look into the store is trusted at most: another replica's DELETE is seen within this."""
 TOUCHES = 24
 """How often a session in steady use is written down within its idle time; it lives that much longer than promised."""
-_ENDED = ":ended"
 CACHED = 4096
 """Sessions whose last look is remembered; the oldest are forgotten, not ended."""
+_ISSUED_BYTES = 6
+_ENDED = ":ended"
 
 
 class Session(Struct, frozen=True):
@@ -56,7 +57,7 @@ class Sessions:
 
     def mint(self, caller: Caller, agent_id: str) -> Session:
         """A new session for this caller and agent; nothing is stored yet."""
-        payload = int(self._clock.now()).to_bytes(6, "big") + os.urandom(RANDOM_BYTES)
+        payload = int(self._clock.now() * 1000).to_bytes(_ISSUED_BYTES, "big") + os.urandom(RANDOM_BYTES)
         token = urlsafe_b64encode(payload + self._mac(payload, caller.principal, agent_id)).rstrip(b"=").decode()
         return Session(token, _context_id(payload))
 
@@ -70,10 +71,11 @@ class Sessions:
         key = (token, caller.principal, agent_id)
         seen = self._seen.get(key)
         if seen is None:
-            seen = self._remember(key, self._open(token, caller.principal, agent_id))
+            seen = _Seen(self._open(token, caller.principal, agent_id), float("-inf"), float("-inf"))
         if not 0 <= now - seen.looked_at < self._trusted_s:
             await self._look(token, caller.principal, now)
             seen.looked_at = now
+            self._remember(key, seen)
         if now - seen.touched_at > self._touch_every_s:
             seen.touched_at = now
             ends = now + self._idle_ttl_s + self._touch_every_s
@@ -92,24 +94,25 @@ class Sessions:
         await self._store.tx([Put("session", caller.principal, key, b"", expires_at=ends)])
         self._seen.pop((session.id, caller.principal, agent_id), None)
 
-    def _remember(self, key: tuple[str, str, str], session: Session) -> _Seen:
-        if len(self._seen) >= CACHED:
+    def _remember(self, key: tuple[str, str, str], seen: _Seen) -> None:
+        if len(self._seen) >= CACHED and key not in self._seen:
             del self._seen[next(iter(self._seen))]
-        seen = self._seen[key] = _Seen(session, looked_at=float("-inf"), touched_at=float("-inf"))
-        return seen
+        self._seen[key] = seen
 
     async def _look(self, token: str, principal: str, now: float) -> None:
         key = _row_key(token)
         if await self._store.get("session", principal, key + _ENDED) is not None:
             raise _not_found()
-        issued = int.from_bytes(_raw(token)[:6], "big")
+        issued = int.from_bytes(_raw(token)[:_ISSUED_BYTES], "big") / 1000
         if now - issued > self._idle_ttl_s and await self._store.get("session", principal, key) is None:
             raise _not_found()
 
     def _open(self, token: str, principal: str, agent_id: str) -> Session:
         raw = _raw(token)
         payload, mac = raw[:-MAC_BYTES], raw[-MAC_BYTES:]
-        if len(payload) != 6 + RANDOM_BYTES or not hmac.compare_digest(mac, self._mac(payload, principal, agent_id)):
+        if len(payload) != _ISSUED_BYTES + RANDOM_BYTES or not hmac.compare_digest(
+            mac, self._mac(payload, principal, agent_id)
+        ):
             raise _not_found()
         return Session(token, _context_id(payload))
 
