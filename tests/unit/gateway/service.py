@@ -1,11 +1,11 @@
 """The message service over a store in memory, and agents on in-process WebSockets; it asserts nothing.
 
 async with open_service() as service:
-    agent_id, key = await service.agent("research", skill("web_search"))
+    agent_id, key = await service.agent("research")
     async with service.link(key, "web_search") as agent:
-        service.call(agent_id, "web_search", q="x")   # in a task of the test's
-        [delivered] = await agent.frames(1)
-        agent.reply(delivered.message, text="found")
+        calling = service.call(agent_id, "web_search", {"query": "x"})
+        agent.publish(await agent.delivered(), text="found")
+        result = await calling.end()
 """
 
 from collections.abc import AsyncGenerator, MutableMapping
@@ -18,15 +18,18 @@ from anyio.abc import TaskGroup
 from tests.unit.gateway.world import ManualClock
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Call, Caller
+from toolwire.core.errors import ToolwireError
+from toolwire.core.event import Event, Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Store
 from toolwire.core.result import Result
-from toolwire.engine.engine import Engine
-from toolwire.engine.record import Listener
+from toolwire.engine.catalog import Catalog
+from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.recover import recover
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth
+from toolwire.gateway.channel import Party
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
@@ -47,6 +50,7 @@ from toolwire.wire.link import (
     Publish,
     Registration,
     Skill,
+    Welcome,
     decode_from_gateway,
     encode_frames,
 )
@@ -86,6 +90,10 @@ class Service:
         self.caller = Caller("key_1", OWNER, "gateway")
         self.tasks: TaskGroup
 
+    def owner(self, owner: str = OWNER) -> Party:
+        """An owner on channels."""
+        return Party(owner, owner)
+
     async def agent(self, name: str) -> tuple[str, str]:
         """A new agent; its id and `agk_` key."""
         record = await self.agents.create(OWNER, name)
@@ -97,10 +105,15 @@ class Service:
         fields: dict[str, Any] = {"caller": self.caller, "deadline": self.clock.now() + 60, **more}
         return Call(id=new_id("call"), tool=tool, arguments=arguments or {}, agent_id=agent_id, **fields)
 
-    async def submit(self, call: Call, listener: Listener | None = None) -> Result:
-        """Submit a call; its result."""
-        submission = await self.engine.submit(call, self.agents.catalog(call.agent_id), listener)
-        return await submission.record.wait()
+    def call(self, agent_id: str, tool: str, arguments: JsonObject | None = None, **more: Any) -> "Calling":
+        """Submit a call, in a task."""
+        return self.submit(self.call_of(agent_id, tool, arguments, **more))
+
+    def submit(self, call: Call) -> "Calling":
+        """Submit a call, in a task."""
+        calling = Calling(call)
+        self.tasks.start_soon(calling.go, self.engine, self.agents.catalog(call.agent_id))
+        return calling
 
     @asynccontextmanager
     async def link(
@@ -115,14 +128,15 @@ class Service:
         skills = tuple(tool if isinstance(tool, Skill) else Skill(tool) for tool in tools)
         async with self.socket(key) as agent:
             agent.say(Hello(1, journal, Registration("agent", delivery_mode=mode, skills=skills), running))
-            await agent.next()
+            welcome = await agent.next()
+            assert isinstance(welcome, Welcome), welcome
             yield agent
 
     @asynccontextmanager
     async def socket(self, key: str) -> "AsyncGenerator[LinkedAgent]":
         """A WebSocket to the link's route on which nothing has been said."""
         agent = LinkedAgent()
-        scope = {
+        scope: dict[str, Any] = {
             "type": "websocket",
             "path": "/api/v1/agents/link",
             "headers": [(b"authorization", b"Bearer " + key.encode())],
@@ -145,6 +159,51 @@ class Service:
 
     def _provider(self, record: AgentRecord) -> AgentProvider:
         return AgentProvider(record.agent_id, self.courier)
+
+
+class Calling:
+    """A call that was submitted."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.heard: list[Event] = []
+        self._scope = anyio.CancelScope()
+        self._over = anyio.Event()
+        self._submission: Submission | None = None
+        self._error: ToolwireError | None = None
+
+    async def go(self, engine: Engine, catalog: Catalog) -> None:
+        with self._scope:
+            try:
+                self._submission = await engine.submit(self.call, catalog, lambda s: self.heard.append(s.event))
+            except ToolwireError as error:
+                self._error = error
+        self._over.set()
+
+    def leave(self) -> None:
+        """The caller goes away."""
+        self._scope.cancel()
+
+    async def end(self, within_s: float = 5) -> Result:
+        """How the call ended; raises what it was refused with."""
+        with anyio.fail_after(within_s):
+            await self._over.wait()
+        if self._error is not None:
+            raise self._error
+        assert self._submission is not None
+        return await self._submission.record.wait()
+
+    async def code(self, within_s: float = 5) -> str | None:
+        """The code of the error that it was refused or ended with."""
+        try:
+            result = await self.end(within_s)
+        except ToolwireError as error:
+            return error.code
+        return None if result.error is None else result.error.code
+
+    def steps(self) -> list[tuple[float, str | None]]:
+        """The progress that the caller saw."""
+        return [(event.progress, event.message) for event in self.heard if isinstance(event, Progress)]
 
 
 class LinkedAgent:
@@ -175,21 +234,30 @@ class LinkedAgent:
         """Send a WebSocket message."""
         self.inbox.send_nowait({"type": "websocket.receive", "text": text})
 
-    async def next(self) -> Any:
+    async def next(self, within_s: float = 5) -> Any:
         """The next frame from the gateway."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(within_s):
             return await self.outbox.receive()
 
-    async def delivered(self) -> Message:
-        """The message in the next frame."""
-        frame = await self.next()
-        assert isinstance(frame, Deliver), frame
+    async def delivered(self, within_s: float = 5) -> Message:
+        """The message in the next frame that delivers one."""
+        while not isinstance(frame := await self.next(within_s), Deliver):
+            pass
         return frame.message
+
+    async def quiet(self) -> bool:
+        """Whether the gateway has nothing more to say for now."""
+        await anyio.wait_all_tasks_blocked()
+        return self.outbox.statistics().current_buffer_used == 0
 
     def publish(self, message: Message, type: str = "agent_reply", /, **payload: Any) -> int:
         """Say something in reply to a message; the `ref`."""
+        return self.answer(message.channel_id, message.message_id, type, **payload)
+
+    def answer(self, channel_id: str, in_reply_to: str | None, type: str = "agent_reply", /, **payload: Any) -> int:
+        """Say something on a channel; the `ref`."""
         self._refs += 1
-        self.say(Publish(self._refs, message.channel_id, type, payload, None, message.message_id))
+        self.say(Publish(self._refs, channel_id, type, payload, None, in_reply_to))
         return self._refs
 
     def drain(self) -> None:
