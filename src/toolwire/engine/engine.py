@@ -294,13 +294,20 @@ class Engine:
         ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
         if scope and result.error is not None and result.error.code == "agent_busy":
             ops.append(Del("claim", "", scope))
-        expires = now + max(self.limits.history_ttl_s, self.limits.idempotency_ttl_s if scope else 0.0)
+        kept_s = max(self.limits.history_ttl_s, self.limits.idempotency_ttl_s if scope else 0.0)
         try:
-            row = await pack(ended, self.blobs)
-            await self.store.tx([*ops, Put("call", call.caller.owner, call.id, row, expires_at=expires)])
+            if kept_s > 0:
+                row = await pack(ended, self.blobs)
+                ops.append(Put("call", call.caller.owner, call.id, row, expires_at=now + kept_s))
+            else:
+                ops.append(Del("call", call.caller.owner, call.id))
+            await self.store.tx(ops)
         except (StoreConflict, ServiceUnavailable) as error:
             logger.error("cannot commit the end of call %s: %s", call.id, error.message)
             result = failed("the end of the call could not be stored; ask again later", "agent_service_unavailable")
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            logger.exception("the result of call %s of %r cannot be encoded", call.id, call.tool)
+            result = failed(f"the tool gave what no wire can carry (reference {call.id})", "internal_error")
         finally:
             self._forget_claim(scope)
             record.finish(result)

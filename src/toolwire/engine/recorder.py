@@ -13,6 +13,9 @@ logger = logging.getLogger("toolwire.engine")
 MAX_PENDING = 20_000
 """Pending entries before callers wait for the store (`room`)."""
 RETRY_S = 1.0
+LINGER_S = 0.05
+"""How long entries gather before they are written: nobody waits for them, and one commit of many costs little more
+than one of one."""
 
 Pending = Callable[[], Sequence[Op]]
 """Encodes the operations of one entry, when its batch is written rather than when it is added."""
@@ -59,16 +62,15 @@ class Recorder:
                 self._wake = anyio.Event()
                 await self._wake.wait()
                 self._wake = None
+            await anyio.sleep(RETRY_S if self.failing else LINGER_S)
             await self.flush()
-            if self.failing:
-                await anyio.sleep(RETRY_S)
 
     async def flush(self) -> None:
         """Write what is pending now; on failure it stays pending, or is split to find the entry that conflicts."""
         batch, self._pending = self._pending, []
         if not batch:
             return
-        ops = [op for pending in batch for op in pending()]
+        ops = [op for pending in batch for op in _ops_of(pending)]
         try:
             await self._store.tx(ops)
         except StoreUnavailable as error:
@@ -86,8 +88,17 @@ class Recorder:
     async def _one_by_one(self, batch: Sequence[Pending]) -> None:
         for pending in batch:
             try:
-                await self._store.tx(tuple(pending()))
+                await self._store.tx(_ops_of(pending))
             except StoreConflict as error:
                 logger.warning("dropped a record that conflicts: %s", error.message)
             except StoreUnavailable as error:
                 logger.error("cannot write a record: %s", error.message)
+
+
+def _ops_of(pending: Pending) -> Sequence[Op]:
+    """The operations of an entry; one that cannot be encoded is given up, because the others must not wait for it."""
+    try:
+        return tuple(pending())
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        logger.exception("dropped a record that cannot be encoded")
+        return ()
