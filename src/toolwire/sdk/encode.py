@@ -152,7 +152,8 @@ def _attributes(value: object) -> Any:
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if hasattr(value, "__attrs_attrs__"):
-        return {field.name: getattr(value, field.name) for field in cast("Any", value).__attrs_attrs__}
+        names = [field.name for field in cast("Any", value).__attrs_attrs__]
+        return {name: getattr(value, name) for name in names if not name.startswith("_")}  # as the encoder does
     if _is_pydantic(value):
         return cast("Any", value).model_dump(mode="json", by_alias=True)
     if type(value).__module__.partition(".")[0] in ("numpy", "pandas", "torch") and hasattr(value, "tolist"):

@@ -218,10 +218,10 @@ def ended_badly(name: str, call: Call, error: BaseException) -> Result:
 
 def _goes_on(error: BaseException) -> bool:
     """Whether `error` is not the body's but the end of the task that runs it."""
-    if isinstance(error, GeneratorExit):
-        return True
+    if isinstance(error, (Exception, GeneratorExit)):
+        return isinstance(error, GeneratorExit)
     cancelled = anyio.get_cancelled_exc_class()
-    if isinstance(error, Exception) or not isinstance(error, cancelled):
+    if not isinstance(error, cancelled):
         return False
     if cancelled.__module__.partition(".")[0] != "asyncio" or anyio.current_effective_deadline() == -math.inf:
         return True

@@ -110,7 +110,7 @@ def _attrs_members(cls: Any) -> list[Member]:
         nothing = type(field.default).__name__ == "_Nothing"
         factory = type(field.default).__name__ == "Factory"
         default = NO_DEFAULT if nothing or factory else field.default
-        found.append(Member(field.alias, hints.get(field.name, Any), nothing, default))
+        found.append(Member(field.name, hints.get(field.name, Any), nothing, default))
     return found
 
 

@@ -101,6 +101,8 @@ class SchemaWriter:
     def _union(self, args: tuple[Any, ...]) -> JsonObject:
         written: list[JsonObject] = []
         for arg in args:
+            if arg is msgspec.UnsetType:  # says "may be missing" of a Struct's field, not what it is
+                continue
             schema = self.write(arg)
             if schema not in written:
                 written.append(schema)

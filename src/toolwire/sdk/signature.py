@@ -2,12 +2,16 @@
 
 import functools
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from toolwire.sdk.context import ToolContext
+
+if sys.version_info >= (3, 14):
+    import annotationlib
 
 Body = Callable[..., Any]
 REQUIRED = inspect.Parameter.empty
@@ -61,7 +65,7 @@ def check_body(fn: object, where: str = "tool()") -> None:
         raise TypeError(f"{where} needs a function, got {fn!r}; write `def` or `async def`")
     body = plain_function(cast("Body", fn))
     if inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body):
-        raise TypeError(f"{_label(body)} is a generator; return the whole answer and send parts with ctx.say(…)")
+        raise TypeError(f"{label_of(body)} is a generator; return the whole answer and send parts with ctx.say(…)")
 
 
 def is_async(fn: Body) -> bool:
@@ -77,10 +81,7 @@ def is_method(fn: Body) -> bool:
     """Whether `fn` was taken from a class' body, so that its first parameter waits for the instance."""
     if isinstance(fn, classmethod):
         return True
-    try:
-        found = list(inspect.signature(_unwrap(fn)).parameters.values())
-    except (TypeError, ValueError):
-        return False
+    found = _parameters(fn)
     if not found or found[0].name not in ("self", "cls") or found[0].annotation is not REQUIRED:
         return False
     return not hasattr(fn, "__self__")
@@ -88,20 +89,15 @@ def is_method(fn: Body) -> bool:
 
 def raw_context_type(fn: Body) -> type[ToolContext]:
     """The class that the second parameter of an `(arguments, ctx)` function asks for."""
-    try:
-        found = list(inspect.signature(_unwrap(fn)).parameters.values())
-    except (TypeError, ValueError):
-        return ToolContext
     scope = _Scope(plain_function(fn))
-    asked = (_context_class(parameter, scope) for parameter in found)
+    asked = (_context_class(parameter, scope) for parameter in _parameters(fn) or ())
     return next((choice for choice in asked if choice is not None), ToolContext)
 
 
 def takes_arguments_and_ctx(fn: Body) -> bool:
     """Whether `fn` has the seed's form `(arguments, ctx)`: two parameters, of which the first takes the dict."""
-    try:
-        found = list(inspect.signature(_unwrap(fn)).parameters.values())
-    except (TypeError, ValueError):
+    found = _parameters(fn)
+    if found is None:
         return True
     needed = [p for p in found if p.default is REQUIRED and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if any(p.kind is p.VAR_POSITIONAL for p in found) and len(needed) <= 2:
@@ -111,6 +107,12 @@ def takes_arguments_and_ctx(fn: Body) -> bool:
     return len(needed) == 2 and _is_dict_hint(needed[0]) and _is_context_hint(needed[1])
 
 
+def expects_a_dict(fn: Body) -> bool:
+    """Whether a function of two parameters, by its first, means the dict of all arguments rather than one argument."""
+    found = [parameter for parameter in _parameters(fn) or () if parameter.name not in ("self", "cls")]
+    return not found or found[0].name == "arguments" or found[0].annotation is REQUIRED
+
+
 def read_signature(fn: Body) -> Signature:
     """The parameters of a typed tool.
 
@@ -118,11 +120,10 @@ def read_signature(fn: Body) -> Signature:
         TypeError: a parameter has no hint, one that does not resolve, or is of a kind a caller cannot name.
     """
     body = plain_function(fn)
-    label = _label(body)
-    try:
-        found = list(inspect.signature(_unwrap(fn)).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{label}: has no signature to derive a schema from; give input_schema=") from error
+    label = label_of(body)
+    found = _parameters(fn)
+    if found is None:
+        raise TypeError(f"{label}: has no signature to derive a schema from; give input_schema=")
     method = is_method(fn)
     scope = _Scope(body)
     parameters: list[Parameter] = []
@@ -147,7 +148,7 @@ class _Scope:
     """The names a function's annotations may use: its module's, and those of the functions it was defined in."""
 
     def __init__(self, body: Body) -> None:
-        self._annotations: Mapping[str, Any] = getattr(body, "__annotations__", {})
+        self._annotations = _annotations(body)
         self._globals: dict[str, Any] = getattr(body, "__globals__", {})
         self._locals = _enclosing_names(body)
 
@@ -249,9 +250,29 @@ def _is_context_hint(parameter: inspect.Parameter) -> bool:
     return isinstance(hint, type) and issubclass(hint, ToolContext)
 
 
+def _parameters(fn: Body) -> list[inspect.Parameter] | None:
+    """The parameters of `fn`; `None` when it does not tell them, as some functions written in C."""
+    try:
+        if sys.version_info >= (3, 14):
+            shape = inspect.signature(_unwrap(fn), annotation_format=annotationlib.Format.FORWARDREF)
+        else:
+            shape = inspect.signature(_unwrap(fn))
+    except (TypeError, ValueError):
+        return None
+    return list(shape.parameters.values())
+
+
+def _annotations(body: Body) -> Mapping[str, Any]:
+    """The annotations of `body`, those that do not resolve included."""
+    if sys.version_info >= (3, 14):
+        return annotationlib.get_annotations(body, format=annotationlib.Format.FORWARDREF)
+    return getattr(body, "__annotations__", {})
+
+
 def _unwrap(fn: Body) -> Body:
     return cast("Any", fn).__func__ if isinstance(fn, (staticmethod, classmethod)) else fn
 
 
-def _label(body: Body) -> str:
+def label_of(body: Body) -> str:
+    """What `body` is called in errors."""
     return f"{getattr(body, '__qualname__', repr(body))}()"

@@ -30,8 +30,10 @@ from toolwire.sdk.signature import (
     Body,
     Signature,
     check_body,
+    expects_a_dict,
     is_async,
     is_method,
+    label_of,
     plain_function,
     raw_context_type,
     read_signature,
@@ -244,10 +246,10 @@ def build_tool(fn: Body, options: ToolOptions) -> DecoratedTool:
     raw = takes_arguments_and_ctx(fn)
     if raw and "input_schema" in options:
         return _built(fn, options, None)
-    if raw and _looks_raw(fn):
+    if raw and expects_a_dict(fn):
         raise TypeError(
-            f"tool(): {fn.__qualname__}(arguments, ctx) needs input_schema=…, name=… and version=…; "
-            "or give the function one parameter with a type hint for each argument"
+            f"tool(): {label_of(plain_function(fn))} takes (arguments, ctx), so it needs input_schema=…, name=… "
+            "and version=…; or give the function one parameter with a type hint for each argument"
         )
     return _built(fn, options, read_signature(fn))
 
@@ -311,11 +313,6 @@ def _output(options: ToolOptions, signature: Signature | None) -> tuple[JsonObje
     if signature is None:
         return None, False
     return derive_output(signature.returns, options.get("structured"))
-
-
-def _looks_raw(fn: Body) -> bool:
-    first = next(iter(inspect.signature(plain_function(fn)).parameters.values()))
-    return first.name == "arguments" or first.annotation is inspect.Parameter.empty
 
 
 def _called(plan: Plan, arguments: JsonObject, ctx: ToolContext) -> Any:

@@ -1,11 +1,16 @@
 """Values as JSON, and the paths to those that have no JSON form (sdk.md 19, §3.11)."""
 
 import collections
+import datetime
 import socket
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import attrs
 import msgspec
+import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +26,21 @@ class Row:
 class Struct(msgspec.Struct):
     a: Any
     b: Any = msgspec.UNSET
+
+
+class Tagged(msgspec.Struct, tag="t"):
+    a: int
+
+
+class Model(pydantic.BaseModel):
+    n: int
+
+
+@attrs.define
+class Classic:
+    a: int
+    b: Any
+    _hidden: int = 0
 
 
 def shout() -> Any:
@@ -81,6 +101,13 @@ def test_a_value_that_is_nested_too_deeply_is_refused():
         (Struct(1), {"a": 1}),
         ([Struct({True: 1}, 2)], [{"a": {"true": 1}, "b": 2}]),
         (memoryview(b"hi"), "aGk="),
+        (
+            [datetime.date(2026, 7, 28), datetime.timedelta(seconds=5), Path("a"), b"x", {True: 1}],
+            ["2026-07-28", "PT5S", "a", "eA==", {"true": 1}],
+        ),
+        ([Classic(1, Path("p")), {True: Classic(2, None)}], [{"a": 1, "b": "p"}, {"true": {"a": 2, "b": None}}]),
+        ([Tagged(1), {True: Tagged(2)}], [{"type": "t", "a": 1}, {"true": {"type": "t", "a": 2}}]),
+        ({True: Fraction(1, 2).numerator, "m": Model(n=1)}, {"true": 1, "m": {"n": 1}}),
     ],
     ids=lambda value: repr(value)[:20],
 )

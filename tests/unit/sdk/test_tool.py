@@ -73,8 +73,28 @@ def test_a_missing_name_is_a_type_error_when_tool_is_called():
 
 
 def test_a_raw_function_without_a_schema_is_told_what_it_needs():
-    with pytest.raises(TypeError, match=r"report\(arguments, ctx\) needs input_schema=…, name=… and version=…"):
+    with pytest.raises(
+        TypeError, match=r"report\(\) takes \(arguments, ctx\), so it needs input_schema=…, name=… and version=…"
+    ):
         tool(report, name="t", version="1")
+
+
+def test_a_function_that_tells_no_parameters_needs_a_schema():
+    with pytest.raises(TypeError, match=r"needs input_schema=…"):
+        tool(max, name="t")
+
+    assert tool(max, name="t", version="1", input_schema={}).name == "t"
+
+
+def test_one_dict_and_the_context_is_a_typed_function_when_it_is_named_otherwise():
+    @tool
+    def keep(settings: dict[str, int], ctx: ToolContext) -> str:
+        return f"{settings}"
+
+    assert keep.input_schema["properties"] == {
+        "settings": {"type": "object", "additionalProperties": {"type": "integer"}}
+    }
+    assert keep.invoke({"settings": {"a": 1}}).output == "{'a': 1}"
 
 
 def test_a_positional_name_is_a_type_error():
