@@ -28,7 +28,9 @@ def call(
     tool: Annotated[str, Parameter(help="The tool's name, as `tools list` shows it.")],
     /,
     *,
-    args: Annotated[str, Parameter(help="Arguments, a JSON object; `-` reads it from stdin.")] = "{}",
+    args: Annotated[
+        str, Parameter(allow_leading_hyphen=True, help="Arguments, a JSON object; `-` reads it from stdin.")
+    ] = "{}",
     header: Annotated[
         list[str] | None, Parameter(negative="", help="One more header, `Name: value`; may be repeated.")
     ] = None,
