@@ -50,7 +50,9 @@ class QueryFailedError(AgentError):
 
     code = "query_failed"
 
-    def __init__(self, task_id: str, status: str, reason: str, retryable: bool = False, detail: str | None = None) -> None:
+    def __init__(
+        self, task_id: str, status: str, reason: str, retryable: bool = False, detail: str | None = None
+    ) -> None:
         super().__init__(f"{task_id} is {status}: {reason}" + (f" ({detail})" if detail else ""))
         self.task_id = task_id
         self.status = status

@@ -164,7 +164,7 @@ class SchemaWriter:
         found = members(cls, args)
         if found is None:
             return None
-        return lambda: self._positional(found) if is_positional(cls) else self._object(cls, found)
+        return lambda: self._positional(cls, found) if is_positional(cls) else self._object(cls, found)
 
     def _object(self, cls: type, found: list[Member]) -> JsonObject:
         properties: JsonObject = {}
@@ -184,10 +184,14 @@ class SchemaWriter:
             schema["additionalProperties"] = False
         return schema
 
-    def _positional(self, found: list[Member]) -> JsonObject:
+    def _positional(self, cls: Any, found: list[Member]) -> JsonObject:
         items = [{**self.write(member.hint), "title": member.name} for member in found]
         needed = sum(member.required for member in found)
-        return {"type": "array", "prefixItems": items, "minItems": needed, "maxItems": len(items)}
+        schema: JsonObject = {"type": "array", "prefixItems": items, "minItems": needed}
+        config = getattr(cls, "__struct_config__", None)
+        if config is None or config.forbid_unknown_fields:  # other Structs take what newer writers add
+            schema["maxItems"] = len(items)
+        return schema
 
     def _model(self, cls: type) -> JsonObject:
         """A pydantic model writes its own schema; its definitions move to ours or into their places."""

@@ -201,10 +201,10 @@ class DecoratedTool:
 
 
 @overload
-def tool(fn: Body, /, **options: Unpack[ToolOptions]) -> DecoratedTool: ...
+def tool(fn: Body, **options: Unpack[ToolOptions]) -> DecoratedTool: ...
 @overload
 def tool(**options: Unpack[ToolOptions]) -> Callable[[Body], DecoratedTool]: ...
-def tool(fn: Any = None, /, **options: Unpack[ToolOptions]) -> DecoratedTool | Callable[[Body], DecoratedTool]:
+def tool(fn: Any = None, **options: Unpack[ToolOptions]) -> DecoratedTool | Callable[[Body], DecoratedTool]:
     """Make a function a tool: `@tool`, `@tool(…)` or `tool(fn, …)`.
 
     With `input_schema` the function is `fn(arguments, ctx)` and takes the arguments as they come (sdk.md 1-10).
