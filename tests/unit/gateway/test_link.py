@@ -1,0 +1,395 @@
+"""The agent link: who may attach, what is refused, and what becomes of messages when links come and go.
+
+Covers gateway.md §3, §6 (Agents, lost calls), D18, D30 and the faults of an agent that dies, repeats itself or raves.
+"""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.unit.gateway.service import open_service
+from toolwire.core.call import Caller
+from toolwire.core.errors import AgentOffline
+from toolwire.core.result import TOOL_FAILED, Text
+from toolwire.gateway.delivery import decode_delivery
+from toolwire.wire.link import Drain, Hello, Published, Read, Refused, Registration, Skill, Welcome
+
+
+def hello(journal: str = "journal_1", protocol: int = 1, **registration: Any) -> Hello:
+    return Hello(protocol, journal, Registration("agent", **registration))
+
+
+@pytest.mark.parametrize(("kind", "status"), [(None, 401), ("bak", 403), ("oag", 403)])
+async def test_only_an_agents_own_key_opens_the_link(kind: Any, status: int):
+    """gateway.md §3: agk_ attaches, and neither opens the caller surfaces nor the other way round."""
+    async with open_service() as service:
+        agent_id, _ = await service.agent("research")
+        secret = "agk_" + "0" * 64
+        if kind is not None:
+            _, secret = await service.keys.create(kind, "own_1", None if kind == "oag" else agent_id)
+        async with service.socket(secret) as agent:
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+            assert [event["type"] for event in agent.events] == [
+                "websocket.http.response.start",
+                "websocket.http.response.body",
+            ]
+            assert agent.events[0]["status"] == status
+
+
+async def test_hello_is_welcomed_and_registers_the_skills():
+    """gateway.md 4: the registration counts its skills; the tools are there at once."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.socket(key) as agent:
+            agent.say(hello(skills=(Skill("one"), Skill("two"))))
+            assert await agent.next() == Welcome(agent_id, {"created": 2, "updated": 0, "deactivated": 0})
+            assert [entry.tool.name for entry in service.agents.catalog(agent_id)] == ["one", "two"]
+
+
+@pytest.mark.virtual_time
+async def test_a_link_that_does_not_say_hello_is_closed():
+    async with open_service() as service:
+        _, key = await service.agent("silent")
+        async with service.socket(key) as agent:
+            with anyio.fail_after(11):
+                await agent.closed.wait()
+            assert agent.events[-1]["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize(
+    ("first", "code"),
+    [
+        ("{", "invalid_request"),
+        ("[]", "invalid_request"),
+        ('{"frame":"drain"}', "invalid_request"),
+        ('{"frame":"hello","protocol":2,"journal":"j","registration":{"name":"a"}}', "invalid_request"),
+        ('{"frame":"hello","protocol":1,"journal":"","registration":{"name":"a"}}', "invalid_request"),
+        ('{"frame":"hello","protocol":1,"journal":"j","registration":{"name":"a","skills":[{"name":"a b"}]}}',
+         "invalid_param"),
+    ],
+)  # fmt: skip
+async def test_a_bad_hello_is_refused_with_a_reason_and_the_link_closed(first: str, code: str):
+    """gateway.md D28: a registration that cannot be taken is refused whole."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("odd")
+        async with service.socket(key) as agent:
+            agent.raw(first)
+            refused = await agent.next()
+            assert isinstance(refused, Refused)
+            assert refused.code == code
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+            assert agent.events[-1]["code"] == 1008
+            assert not service.presence.desk(agent_id).online
+
+
+async def test_another_delivery_mode_than_the_registered_one_is_a_conflict():
+    """gateway.md 53, §6: immutable per registration."""
+    async with open_service() as service:
+        _, key = await service.agent("research")
+        async with service.link(key, mode="queue"):
+            pass
+        async with service.socket(key) as agent:
+            agent.say(hello(delivery_mode="push"))
+            assert (await agent.next()).code == "conflict"
+
+
+async def test_frames_that_are_none_are_refused_one_by_one_and_the_good_ones_taken():
+    """Issue's faults: something invalid; the link and the other calls on it go on."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "web_search") as agent:
+            calling = service.call(agent_id, "web_search")
+            message = await agent.delivered()
+            agent.raw("no json")
+            assert (await agent.next()).ref is None
+            agent.raw(
+                '[{"frame":"publish","ref":7,"channel_id":5},{"frame":"publish","ref":8,"type":"agent_reply",'
+                f'"channel_id":"{message.channel_id}","in_reply_to":"{message.message_id}","payload":{{"text":"ok"}}}}]'
+            )
+            frames = [await agent.next(), await agent.next()]
+            assert [(type(frame), frame.ref) for frame in frames] == [(Refused, 7), (Published, 8)]
+            assert (await calling.end()).content == (Text("ok"),)
+
+
+async def test_an_agent_that_sends_only_rubbish_is_let_go():
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key) as agent:
+            for _ in range(17):
+                agent.raw("rubbish")
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+            assert not service.presence.desk(agent_id).online
+
+
+async def test_an_agent_reads_and_writes_its_own_channels_alone():
+    """gateway.md D30: unknown and foreign channels, over the link."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("mine")
+        _, spy_key = await service.agent("spy")
+        async with service.link(key, "talk") as agent, service.link(spy_key, journal="spy") as spy:
+            calling = service.call(agent_id, "talk")
+            message = await agent.delivered()
+            spy.publish(message, text="forged")
+            spy.say(Read(70, message.channel_id), Read(71, "ch_unknown"))
+            spy.answer("ch_unknown", None, text="to nobody")
+            codes = sorted([(await spy.next()).code for _ in range(4)])
+            assert codes == ["channel_not_found", "channel_not_found", "forbidden", "forbidden"]
+            agent.publish(message, text="true")
+            assert (await calling.end()).content == (Text("true"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "code", "text"),
+    [
+        ("agent_reply", {"text": "no luck", "is_error": True}, TOOL_FAILED, "no luck"),
+        ("agent_reply_error", {"text": "it broke"}, TOOL_FAILED, "it broke"),
+        ("agent.refuse", {"text": "I will not"}, TOOL_FAILED, "I will not"),
+        ("agent_busy", {"text": "later"}, "agent_busy", "later"),
+        ("agent_reply", {"text": "?", "is_error": True, "code": "outcome_unknown"}, "outcome_unknown", "?"),
+        ("agent_reply", {"text": 5}, "invalid_agent_response", None),
+        ("agent_reply", {"content": [{"type": "image", "data": "%%", "mimeType": "image/png"}]},
+         "invalid_agent_response", None),
+    ],
+)  # fmt: skip
+async def test_what_an_agent_answers_badly_ends_the_call_in_the_right_way(
+    kind: str, payload: dict[str, Any], code: str, text: str | None
+):
+    """gateway.md D17, D18, §6: the agent's failures are results; busy, unknown and malformed are errors."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("odd")
+        async with service.link(key, "do") as agent:
+            calling = service.call(agent_id, "do")
+            agent.publish(await agent.delivered(), kind, **payload)
+            result = await calling.end()
+            assert result.error is not None
+            assert result.error.code == code
+            if text is not None:
+                assert result.content == (Text(text),)
+
+
+async def test_deliveries_go_to_the_link_with_the_fewest_in_flight_and_out_in_one_write():
+    """ARCHITECTURE §2, hot path: frames that are ready together leave together."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("pair")
+        async with service.link(key, "do", journal="a") as one, service.link(key, "do", journal="b") as two:
+            before = len(one.events) + len(two.events)
+            for n in range(6):
+                service.call(agent_id, "do", {"n": n})
+            got = [[(await agent.delivered()).message_id for _ in range(3)] for agent in (one, two)]
+            assert len({*got[0], *got[1]}) == 6
+            assert len(one.events) + len(two.events) - before == 2
+
+
+async def test_a_taken_message_comes_again_only_to_the_journal_that_took_it():
+    """gateway.md §6, lost calls: dies mid-call; another process waits in vain; the same journal gets it again."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do", journal="a") as agent:
+            calling = service.call(agent_id, "do")
+            message = await agent.delivered()
+        async with service.link(key, "do", journal="b") as other:
+            assert await other.quiet()
+            async with service.link(key, "do", journal="a") as again:
+                frame = await again.next()
+                assert (frame.message, frame.redelivered) == (message, True)
+                again.publish(message, text="done")
+                assert (await calling.end()).content == (Text("done"),)
+
+
+async def test_a_message_that_the_agent_still_holds_is_not_sent_again():
+    """wire/link.py: `running` names what need not be sent again."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            calling = service.call(agent_id, "do")
+            message = await agent.delivered()
+        async with service.link(key, "do", running=(message.message_id,)) as agent:
+            assert await agent.quiet()
+            agent.publish(message, text="done")
+            assert (await calling.end()).content == (Text("done"),)
+
+
+async def test_work_that_nobody_waits_for_any_more_is_cancelled_on_attaching():
+    """gateway.md D19: the call ended while the agent was away."""
+    async with open_service() as service:
+        _, key = await service.agent("research")
+        async with service.link(key, "do", running=("msg_gone",)) as agent:
+            cancel = await agent.delivered()
+            assert (cancel.type, cancel.payload) == ("chat_cancel", {"target_message_id": "msg_gone"})
+
+
+@pytest.mark.virtual_time
+async def test_a_call_is_lost_when_its_journal_does_not_come_back_in_time():
+    """gateway.md §6: agent_lost after the lease, before the call's own deadline; an answer after that is dropped."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            calling = service.call(agent_id, "do")
+            message = await agent.delivered()
+        assert await calling.code(within_s=31) == "agent_lost"
+        async with service.link(key, "do") as agent:
+            agent.publish(message, text="too late")
+            assert (await agent.next()).code in ("channel_closed", "channel_not_found")
+
+
+async def test_a_repeatable_call_goes_on_at_once_with_whoever_is_there():
+    """gateway.md §6: declared idempotent or read-only, so sending it again does no harm."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        tool = Skill("look", annotations={"readOnlyHint": True})
+        async with service.link(key, tool, journal="b") as other:
+            async with service.link(key, tool, journal="a") as agent:
+                callings = [service.call(agent_id, "look") for _ in range(2)]
+                await agent.delivered()
+                await other.delivered()
+            frame = await other.next()
+            assert frame.redelivered
+            assert frame.message.message_id in [c.call.id.replace("call_", "msg_") for c in callings]
+
+
+async def test_another_link_of_the_same_journal_takes_over():
+    """A half-open connection must not keep what its agent could answer on a new one."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as old:
+            calling = service.call(agent_id, "do")
+            message = await old.delivered()
+            async with service.link(key, "do", running=(message.message_id,)) as new:
+                with anyio.fail_after(5):
+                    await old.closed.wait()
+                assert old.events[-1]["code"] == 4409
+                new.publish(message, text="done")
+                assert (await calling.end()).content == (Text("done"),)
+                assert service.presence.desk(agent_id).online
+
+
+async def test_a_draining_agent_finishes_what_it_has_and_gets_no_more():
+    """gateway.md §3: graceful drain."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            calling = service.call(agent_id, "do")
+            message = await agent.delivered()
+            agent.say(Drain())
+            await agent.quiet()
+            with pytest.raises(AgentOffline):
+                await service.call(agent_id, "do").end()
+            agent.publish(message, text="done")
+            assert (await calling.end()).content == (Text("done"),)
+
+
+async def test_an_agent_that_is_removed_is_detached():
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            await service.agents.remove(agent_id)
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+
+
+async def test_a_second_hello_is_refused_and_the_link_goes_on():
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            agent.say(hello())
+            assert (await agent.next()).code == "invalid_request"
+            assert service.presence.desk(agent_id).online
+
+
+async def test_a_long_answer_leaves_in_messages_of_bounded_size():
+    """wire/link.py: many frames go into several WebSocket messages, none lost."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            for n in range(8):
+                service.call(agent_id, "do", {"n": n, "pad": "x" * 200_000})
+            got = [(await agent.delivered()).payload["tool"]["arguments"]["n"] for _ in range(8)]
+            assert sorted(got) == list(range(8))
+            assert max(len(event.get("text", "")) for event in agent.events) < 1024 * 1024
+
+
+async def test_one_busy_reject_agent_takes_one_call_at_a_time():
+    """gateway.md 53: the second call is refused before its claim and may be sent again under the same key."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("single")
+        async with service.link(key, "do", mode="busy_reject") as agent:
+            first = service.call(agent_id, "do", idempotency_key="1")
+            message = await agent.delivered()
+            assert await service.call(agent_id, "do", idempotency_key="2").code() == "agent_busy"
+            agent.publish(message, text="done")
+            await first.end()
+            second = service.call(agent_id, "do", idempotency_key="2")
+            agent.publish(await agent.delivered(), text="done too")
+            assert (await second.end()).content == (Text("done too"),)
+
+
+async def test_of_two_calls_at_once_a_busy_reject_agent_gets_one():
+    """gateway.md 53: also while both are being claimed; agent_busy is never stored under a key."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("single")
+        async with service.link(key, "do", mode="busy_reject") as agent:
+            callings = [service.call(agent_id, "do", idempotency_key=str(n)) for n in range(2)]
+            agent.publish(await agent.delivered(), text="done")
+            codes = sorted([await calling.code() or "" for calling in callings])
+            assert codes == ["", "agent_busy"]
+            [refused] = [c for c in callings if await c.code() == "agent_busy"]
+            again = service.call(agent_id, "do", idempotency_key=refused.call.idempotency_key)
+            agent.publish(await agent.delivered(), text="done")
+            assert await again.code() is None
+
+
+async def test_a_queue_agent_gets_one_message_of_a_session_at_a_time():
+    """gateway.md 53: serial per session, in order; other sessions are not held up."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("serial")
+        async with service.link(key, "do", mode="queue") as agent:
+            session = Caller("key_1", "own_1", "gateway", session_id="session_1")
+            one = [service.call(agent_id, "do", {"n": n}, context_id="ch_1", caller=session) for n in range(3)]
+            other = service.call(agent_id, "do", {"n": 9}, context_id="ch_2")
+            seen = [await agent.delivered(), await agent.delivered()]
+            assert sorted(message.channel_id for message in seen) == ["ch_1", "ch_2"]
+            assert await agent.quiet()
+            by_channel = {message.channel_id: message for message in seen}
+            agent.publish(by_channel["ch_2"], text="9")
+            assert (await other.end()).content == (Text("9"),)
+            agent.publish(by_channel["ch_1"], text="0")
+            for n in (1, 2):
+                message = await agent.delivered()
+                assert message.payload["tool"]["arguments"] == {"n": n}
+                agent.publish(message, text=str(n))
+            assert [(await calling.end()).content for calling in one] == [(Text("0"),), (Text("1"),), (Text("2"),)]
+
+
+@pytest.mark.virtual_time
+async def test_a_call_that_no_agent_had_taken_is_delivered_when_one_attaches():
+    """gateway.md §6: not yet taken means simply delivered; here it stood in line behind one that got lost."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("serial")
+        session = Caller("key_1", "own_1", "gateway", session_id="session_1")
+        more: dict[str, Any] = {"context_id": "ch_1", "caller": session}
+        async with service.link(key, "do", mode="queue", journal="a") as agent:
+            first = service.call(agent_id, "do", {"n": 1}, **more)
+            await agent.delivered()
+            second = service.call(agent_id, "do", {"n": 2}, **more)
+            await agent.quiet()
+        assert await first.code(within_s=31) == "agent_lost"
+        async with service.link(key, "do", mode="queue", journal="b") as agent:
+            message = await agent.delivered()
+            agent.publish(message, text="two")
+            assert (await second.end()).content == (Text("two"),)
+
+
+async def test_a_durable_call_is_on_record_before_its_message_is_sent():
+    """gateway.md D6, §6: what journal may have a message is committed before the message goes there."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do", journal="a") as agent:
+            service.call(agent_id, "do", idempotency_key="1")
+            message = await agent.delivered()
+            stored = await service.store.get("delivery", agent_id, message.message_id)
+            assert stored is not None
+            assert decode_delivery(stored.value).taken_by == "a"
