@@ -23,6 +23,9 @@ from toolwire.cli.output import say
 
 GRACE_S: Final = 3
 BACKLOG: Final = 2048
+GC_THRESHOLD: Final = 10_000
+"""Allocations between two looks of the collector; the default of 700 is for programs that leave cycles behind."""
+SWITCH_INTERVAL_S: Final = 0.0005
 
 _log = logging.getLogger("uvicorn")
 
