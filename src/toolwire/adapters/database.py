@@ -25,6 +25,7 @@ SCHEMA_VERSION = len(_MIGRATIONS)
 
 _FULL = "the disk of {path} is full: free some space and try again"
 _DENIED = "cannot write {path}: make the file and its directory writable for this user"
+_CLOSED_OFF = "cannot open {path}: check that its directory exists and that this user may write there"
 _LOCKED = "another program keeps {path} locked: close it (a database browser, a backup) and try again"
 _DAMAGED = "{path} is damaged, or not a database: restore it from a backup, or choose another data directory"
 _REASONS = {
@@ -32,7 +33,7 @@ _REASONS = {
     sqlite3.SQLITE_READONLY: _DENIED,
     sqlite3.SQLITE_PERM: _DENIED,
     sqlite3.SQLITE_AUTH: _DENIED,
-    sqlite3.SQLITE_CANTOPEN: "cannot open {path}: check that its directory exists and that this user may write there",
+    sqlite3.SQLITE_CANTOPEN: _CLOSED_OFF,
     sqlite3.SQLITE_IOERR: "the disk of {path} failed: check the system's log, the space left and the quota",
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
@@ -55,6 +56,10 @@ def unavailable(error: Exception, path: Path) -> StoreUnavailable | None:
     return StoreUnavailable(f"{reason.format(path=repr(str(path)))} ({error.sqlite_errorname})")
 
 
+def _cannot_open(path: Path, error: OSError) -> StoreUnavailable:
+    return StoreUnavailable(f"{_CLOSED_OFF.format(path=repr(str(path)))} ({error.strerror})")
+
+
 class FileLock:
     """Holds `<path>.lock` for this process, so that one process at a time opens the database.
 
@@ -68,7 +73,7 @@ class FileLock:
         try:
             self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise StoreUnavailable(f"cannot open {str(path)!r}: {error.strerror}: {error.filename!r}") from error
+            raise _cannot_open(path, error) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -112,7 +117,7 @@ def open_for_writing(path: Path, max_bytes: int | None = None) -> sqlite3.Connec
             on_failure.pop_all()
         return connection
     except OSError as error:
-        raise StoreUnavailable(f"cannot open {str(path)!r}: {error.strerror}") from error
+        raise _cannot_open(path, error) from error
     except sqlite3.Error as error:
         raise unavailable(error, path) or StoreUnavailable(f"cannot open {str(path)!r}: {error}") from error
 
