@@ -72,12 +72,20 @@ class Deliveries:
         ]
 
     def ack(self, agent_id: str, journal: str, delivery_ids: Iterable[str]) -> Sequence[str]:
-        """No lease is needed any more, because the reply is published or will be; those that were held or answered."""
+        """The replies are published, or will be without a lease; those that nobody else has.
+
+        Acknowledging what is answered already changes nothing.
+        """
         desk, poller = self._heard(agent_id, journal)
-        held = list(_held(desk, poller, delivery_ids))
-        for _, delivery in held:
-            delivery.stop_lease()
-        return [delivery_id for delivery_id, _ in held]
+        done: list[str] = []
+        for delivery_id in delivery_ids:
+            delivery = desk.open.get(_message_id(delivery_id))
+            if delivery is None:
+                done.append(delivery_id)
+            elif _holds(poller, delivery, delivery_id):
+                delivery.stop_lease()
+                done.append(delivery_id)
+        return done
 
     def nack(self, agent_id: str, journal: str, delivery_ids: Iterable[str]) -> Sequence[str]:
         """Give back what was not begun: it is delivered again at once, three times at most; those that were held."""
@@ -118,6 +126,14 @@ class Deliveries:
 
 def _held(desk: Desk, poller: Poller, delivery_ids: Iterable[str]) -> Iterable[tuple[str, Delivery]]:
     for delivery_id in delivery_ids:
-        delivery = desk.open.get(delivery_id.rpartition(".")[0])
-        if delivery is not None and delivery.taker is poller and delivery_id_of(delivery) == delivery_id:
+        delivery = desk.open.get(_message_id(delivery_id))
+        if delivery is not None and _holds(poller, delivery, delivery_id):
             yield delivery_id, delivery
+
+
+def _holds(poller: Poller, delivery: Delivery, delivery_id: str) -> bool:
+    return delivery.taker is poller and delivery_id_of(delivery) == delivery_id
+
+
+def _message_id(delivery_id: str) -> str:
+    return delivery_id.rpartition(".")[0]

@@ -8,7 +8,7 @@ async with open_service() as service:
         result = await calling.end()
 """
 
-from collections.abc import AsyncGenerator, MutableMapping
+from collections.abc import AsyncGenerator, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,7 +33,6 @@ from toolwire.gateway.channel import Party
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
-from toolwire.gateway.desk import Rules
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.link import AgentLinks
 from toolwire.gateway.post import Post
@@ -72,7 +71,7 @@ class NoBlobs:
 class Service:
     """A gateway without its HTTP surfaces."""
 
-    def __init__(self, store: Store, clock: ManualClock, rules: Rules | None = None) -> None:
+    def __init__(self, store: Store, clock: ManualClock) -> None:
         self.store = store
         self.clock = clock
         self.engine = Engine(store, NoBlobs(), clock)
@@ -80,7 +79,7 @@ class Service:
         self.agents = Agents(store, clock, compile_validator, self._provider)
         self.auth = Auth(self.keys)
         self.presence = Presence(
-            store, self.engine.recorder, self.engine.timekeeper, lambda agent_id: self.agents.get(agent_id).mode, rules
+            store, self.engine.recorder, self.engine.timekeeper, lambda agent_id: self.agents.get(agent_id).mode
         )
         self.channels = Channels(store, self.engine.recorder, clock)
         self.courier = Courier(self.presence, self.channels, store, self.engine.recorder, clock)
@@ -275,11 +274,11 @@ class LinkedAgent:
 
 @asynccontextmanager
 async def open_service(
-    store: Store | None = None, clock: ManualClock | None = None, rules: Rules | None = None
+    make_store: Callable[[ManualClock], Store] = MemoryStore, clock: ManualClock | None = None
 ) -> AsyncGenerator[Service]:
     """A running service; over the store of another one it is what a restart finds."""
     clock = clock or ManualClock()
-    service = Service(store or MemoryStore(clock), clock, rules)
+    service = Service(make_store(clock), clock)
     await service.keys.load()
     await service.agents.load()
     async with service.engine.running(), anyio.create_task_group() as tasks:
