@@ -259,3 +259,24 @@ async def test_values_that_sqlite_cannot_hold_are_their_callers_mistake_alone(tm
         assert ids(await store.claim("q", "me", 9, 60)) == ["x"]
         with pytest.raises(ValueError, match="surrogates"):
             await store.get("call", "", "\ud800")
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_loop_that_ends_without_closing_the_store_leaves_what_was_handed_in(tmp_path: Path, backend: str):
+    clock = HeldClock()
+
+    async def open_and_leave() -> SqliteStore:
+        store = await SqliteStore.open(tmp_path / "store.db", clock)
+        async with anyio.create_task_group() as tasks:
+            await begin(tasks, store.tx, [Append("s", b"a")])
+            tasks.cancel_scope.cancel()
+        return store
+
+    async def close_and_read() -> list[bytes]:
+        await store.close()
+        async with await SqliteStore.open(tmp_path / "store.db", clock) as again:
+            return values(await again.read("s"))
+
+    store = anyio.run(open_and_leave, backend=backend)
+    clock.go.set()
+    assert anyio.run(close_and_read, backend=backend) == [b"a"]

@@ -8,14 +8,14 @@ the loop is woken once for all who wait for it.
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import anyio
 from anyio import CancelScope, to_thread
-from anyio.lowlevel import current_token
+from anyio.lowlevel import EventLoopToken, current_token
 
 from toolwire.adapters.group import Ticket, Work, settle
 from toolwire.core.errors import StoreUnavailable
@@ -59,6 +59,12 @@ def _stand_still() -> None:
     time.sleep(YIELD_S)
 
 
+def _call_soon(loop: EventLoopToken) -> Callable[..., object]:
+    """How another thread has the loop call something, without waiting for it: the loops' own words for that."""
+    native: Any = loop.native_token  # of asyncio a loop, of trio a TrioToken
+    return native.call_soon_threadsafe if hasattr(native, "call_soon_threadsafe") else native.run_sync_soon
+
+
 def size_of(ops: Sequence[Op]) -> int:
     """About how many bytes wait while these operations wait."""
     size = OP_BYTES * len(ops)
@@ -81,7 +87,7 @@ class Writer:
         self._connection = connection
         self._path = path
         self._clock = clock
-        self._loop = current_token()
+        self._call_soon = _call_soon(current_token())
         self._lock = threading.Lock()
         self._open: _Group | None = None
         self._groups: SimpleQueue[_Group | None] = SimpleQueue()
@@ -89,7 +95,7 @@ class Writer:
         self._waiting_bytes = 0
         self._max_waiting_bytes = max_waiting_bytes
         self._line = anyio.Lock()
-        self._room = anyio.Event()
+        self._room: anyio.Event | None = None
         # A daemon, so that a process that never closes its store can end: what was not committed was not promised.
         self._thread = threading.Thread(target=self._write, name=f"toolwire-writer {path.name}", daemon=True)
         self._thread.start()
@@ -107,6 +113,7 @@ class Writer:
         if self._line.locked() or self._full(size):
             async with self._line:
                 while self._full(size):
+                    self._room = anyio.Event()
                     await self._room.wait()
                 ticket, group = self._hand_in(work, size)
         else:
@@ -159,14 +166,14 @@ class Writer:
                 self._open = None
             settle(self._connection, group.tickets, self._clock, self._path)
             try:
-                self._loop.backend_class.run_sync_soon(self._wake, (group,), self._loop.native_token)
-            except anyio.RunFinishedError:
-                continue  # the loop is gone, and with it everybody who waited
+                self._call_soon(self._wake, group)
+            except RuntimeError:
+                continue  # the loop is closed, and with it everybody who waited
         self._connection.close()
 
     def _wake(self, group: _Group) -> None:
         """On the loop: tell everybody who waits for the group."""
         self._waiting_bytes -= group.size
         group.committed.set()
-        self._room.set()
-        self._room = anyio.Event()
+        if self._room is not None:
+            self._room.set()
