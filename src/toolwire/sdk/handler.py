@@ -36,6 +36,8 @@ A body that was left behind by its cancelled call counts until it ends.
 """
 
 ContextFor: TypeAlias = Callable[[Call, Emit], ToolContext]
+_Ended: TypeAlias = Callable[[str, Call, BaseException], Result]
+_Finish: TypeAlias = Callable[[Any, ToolContext | None], Result]
 _Started: TypeAlias = tuple[tuple[Any, ...], dict[str, Any], ToolContext | None]
 _Start: TypeAlias = Callable[[Call, Emit], _Started]
 
@@ -61,21 +63,36 @@ class Plan(Struct, frozen=True):
     wrap: bool = False
 
 
-def make_handler(plan: Plan, context_for: ContextFor | None = None) -> Handler:
+class Ends(Struct, frozen=True):
+    """What a runtime of its own makes of a call's end; a surface takes the results that this module makes.
+
+    `value` turns what the body returned into a result; what it raises, such as `Unencodable`, counts as the body's.
+    `error` turns what the body raised into one, and raises nothing.
+    """
+
+    value: Callable[[Any, ToolContext | None], Result]
+    error: Callable[[str, Call, BaseException], Result]
+
+
+def make_handler(plan: Plan, context_for: ContextFor | None = None, ends: Ends | None = None) -> Handler:
     """The handler of one tool.
 
     Args:
         plan: how to call the function.
         context_for: makes the context of a call; by default `plan.context_type.for_call`.
+        ends: makes the results; by default they are MCP's content blocks.
 
     Returns:
         A handler that raises nothing but cancellation.
     """
     start = _starter(plan, context_for or plan.context_type.for_call)
     finish = _finisher(plan)
+    if ends is not None:
+        finish = _finisher_of(ends, plan, finish)
+    ended = ended_badly if ends is None else ends.error
     if plan.is_async or plan.inline:
-        return _in_place(plan, start, finish)
-    return _on_thread(plan, start, finish)
+        return _in_place(plan, start, finish, ended)
+    return _on_thread(plan, start, finish, ended)
 
 
 def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
@@ -128,7 +145,7 @@ def binder(arguments: Arguments, plan: Plan) -> Callable[[JsonObject], dict[str,
     return lambda given: arguments.bind(check(given))
 
 
-def _finisher(plan: Plan) -> Callable[[Any, ToolContext | None], Result]:
+def _finisher(plan: Plan) -> _Finish:
     schema, wrap, compiled = plan.output_schema, plan.wrap, list[Validator]()
 
     def finish(value: Any, ctx: ToolContext | None) -> Result:
@@ -142,6 +159,18 @@ def _finisher(plan: Plan) -> Callable[[Any, ToolContext | None], Result]:
     return finish
 
 
+def _finisher_of(ends: Ends, plan: Plan, finish: _Finish) -> _Finish:
+    """`ends.value`, behind the check of the output where there is one."""
+    if plan.output_schema is None:
+        return ends.value
+
+    def finish_checked(value: Any, ctx: ToolContext | None) -> Result:
+        result = finish(value, ctx)
+        return result if result.error is not None else ends.value(value, ctx)
+
+    return finish_checked
+
+
 def _with_checked_output(name: str, validator: Validator, result: Result) -> Result:
     if result.structured is msgspec.UNSET:
         return failed(f"tool {name!r} gave no structured content, which its output schema promises")
@@ -151,7 +180,7 @@ def _with_checked_output(name: str, validator: Validator, result: Result) -> Res
     return failed(f"tool {name!r} gave a result that does not fit its output schema: {explain(violations)}")
 
 
-def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
+def _in_place(plan: Plan, start: _Start, finish: _Finish, ended: _Ended) -> Handler:
     fn, is_async, plain = plan.fn, plan.is_async, plan.output_schema is None
 
     async def handle(call: Call, emit: Emit) -> Result:
@@ -166,12 +195,12 @@ def _in_place(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | No
         except BaseException as error:
             if _goes_on(error):
                 raise
-            return ended_badly(plan.name, call, error)
+            return ended(plan.name, call, error)
 
     return handle
 
 
-def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | None], Result]) -> Handler:
+def _on_thread(plan: Plan, start: _Start, finish: _Finish, ended: _Ended) -> Handler:
     fn, threads = plan.fn, BodyThreads(plan.name, THREADS_PER_TOOL)
 
     async def handle(call: Call, emit: Emit) -> Result:
@@ -180,7 +209,7 @@ def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | N
             positional, keywords, ctx = start(call, emit)
             value, error = await threads.run(functools.partial(fn, *positional, **keywords))
             if error is not None:
-                return ended_badly(plan.name, call, error)
+                return ended(plan.name, call, error)
             if hasattr(value, "__await__"):
                 value = await value
             return finish(value, ctx)
@@ -189,7 +218,7 @@ def _on_thread(plan: Plan, start: _Start, finish: Callable[[Any, ToolContext | N
                 ctx.abandon()
             if _goes_on(error):
                 raise
-            return ended_badly(plan.name, call, error)
+            return ended(plan.name, call, error)
 
     return handle
 

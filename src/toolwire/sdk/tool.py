@@ -24,7 +24,7 @@ from toolwire.sdk.coerce import Arguments, UnfitArguments
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.derive import derive_input, derive_output
 from toolwire.sdk.docstring import read_docstring
-from toolwire.sdk.handler import ContextFor, Plan, binder, checked, make_handler
+from toolwire.sdk.handler import ContextFor, Ends, Plan, binder, checked, make_handler
 from toolwire.sdk.result import NO_REASON, Refuse, ToolError, ToolResult
 from toolwire.sdk.signature import (
     Body,
@@ -175,9 +175,24 @@ class DecoratedTool:
             return ToolResult(success=False, summary=str(error) or NO_REASON)
         return _awaited(value) if inspect.isawaitable(value) else _as_tool_result(value)
 
-    def bind(self, context_for: ContextFor) -> Handler:
-        """A handler like `handler` whose calls get the context that `context_for(call, emit)` makes."""
-        return make_handler(self._plan, context_for)
+    def bind(self, context_for: ContextFor, ends: Ends | None = None) -> Handler:
+        """A handler like `handler` whose calls get the context that `context_for(call, emit)` makes.
+
+        `ends` makes their results; by default they are those of `handler`.
+        """
+        return make_handler(self._plan, context_for, ends)
+
+    def misfit(self, arguments: JsonObject) -> str | None:
+        """Why a call with these arguments would be refused, or `None`; a raw tool takes whatever comes (sdk.md 4)."""
+        plan = self._plan
+        try:
+            if plan.arguments is not None:
+                binder(plan.arguments, plan)(arguments)
+            elif plan.input_schema is not None:
+                checked(plan)(arguments)
+        except UnfitArguments as error:
+            return error.message
+        return None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the author's function itself."""
