@@ -18,7 +18,7 @@ LINGER_S = 0.05
 than one of one."""
 
 Pending = Callable[[], Sequence[Op]]
-"""Encodes the operations of one entry, when its batch is written rather than when it is added."""
+"""Encodes the operations of one entry, when its batch is written rather than when it is added; possibly twice."""
 
 
 class Recorder:
@@ -26,14 +26,23 @@ class Recorder:
 
     When the store cannot be written, entries are kept and tried again; once the buffer is full the oldest are given
     up, with a log line that says how many: a plain call's audit may lose moments, an answer is never held up for it.
+
+    Attributes:
+        failing: the store could not be written the last time.
+        stopping: the process is about to end. Calls that are cut off now stay open in the store, and so should
+            whatever their providers keep there, because `recover` takes them up again.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._pending: list[Pending] = []
+        self._writing = anyio.Lock(fast_acquire=True)
         self._wake: anyio.Event | None = None
-        self._written = anyio.Event()
+        self._wanted = anyio.Event()
+        self._tried = anyio.Event()
+        self._given_up = 0
         self.failing = False
+        self.stopping = False
 
     def add(self, pending: Pending) -> None:
         """Write these operations soon, in the order of the calls to `add`."""
@@ -41,19 +50,31 @@ class Recorder:
         if self._wake is not None:
             self._wake.set()
         if len(self._pending) > MAX_PENDING and self.failing:
-            given_up = len(self._pending) - MAX_PENDING
-            del self._pending[:given_up]
-            logger.warning("gave up %d records of plain calls: the store cannot be written", given_up)
+            self._give_up()
 
     @property
     def full(self) -> bool:
         """Whether the next caller should wait in `room` first."""
         return len(self._pending) > MAX_PENDING and not self.failing
 
+    @property
+    def behind(self) -> bool:
+        """Whether something was added that is not in the store yet."""
+        return bool(self._pending) or self._writing.locked()
+
     async def room(self) -> None:
-        """Wait until the store has caught up; the one who submits a call waits here."""
+        """Wait until the store has caught up, or fails; the one who submits a call waits here."""
         while self.full:
-            await self._written.wait()
+            self._wanted.set()
+            await self._tried.wait()
+
+    async def caught_up(self) -> None:
+        """Have written without delay what was added before; come back when it is, or cannot be."""
+        for _ in range(2):  # for the batch under way, and for the one behind it
+            if not self.behind or self.failing or self.stopping:
+                return
+            self._wanted.set()
+            await self._tried.wait()
 
     async def write(self) -> None:
         """Write until cancelled."""
@@ -62,43 +83,62 @@ class Recorder:
                 self._wake = anyio.Event()
                 await self._wake.wait()
                 self._wake = None
-            await anyio.sleep(RETRY_S if self.failing else LINGER_S)
+            if self.failing:
+                await anyio.sleep(RETRY_S)
+            else:
+                with anyio.move_on_after(LINGER_S):
+                    await self._wanted.wait()
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what is pending now; on failure it stays pending, or is split to find the entry that conflicts."""
-        batch, self._pending = self._pending, []
-        if not batch:
-            return
-        ops = [op for pending in batch for op in _ops_of(pending)]
+        """Write what is pending now; what the store refuses is dropped, and when it fails all stays pending.
+
+        Cancellation: takes effect when the batch under way is written, so that its outcome is known.
+        """
+        async with self._writing:
+            batch, self._pending = self._pending, []
+            self._wanted = anyio.Event()
+            with anyio.CancelScope(shield=True):
+                self._pending[:0] = await self._write(batch)
+            self._give_up()
+            if self._given_up:
+                logger.warning("gave up %d records of plain calls: the store cannot be written", self._given_up)
+                self._given_up = 0
+            self._tried.set()
+            self._tried = anyio.Event()
+
+    async def _write(self, batch: list[Pending]) -> list[Pending]:
+        """Write a batch, halved again and again around an entry that the store refuses; what is left when it fails."""
+        ops = [op for pending in batch for op in _encoded(pending)]
         try:
-            await self._store.tx(ops)
+            if ops:
+                await self._store.tx(ops)
         except StoreUnavailable as error:
             if not self.failing:
                 logger.error("cannot write records: %s", error.message)
             self.failing = True
-            self._pending[:0] = batch
-            return
-        except StoreConflict:
-            await self._one_by_one(batch)
+            return batch
+        except (StoreConflict, ValueError) as error:
+            self.failing = False
+            if len(batch) == 1:
+                logger.warning("dropped a record that the store refuses: %s", error)
+                return []
+            middle = len(batch) // 2
+            left = await self._write(batch[:middle])
+            return left + batch[middle:] if left else await self._write(batch[middle:])
         self.failing = False
-        self._written.set()
-        self._written = anyio.Event()
+        return []
 
-    async def _one_by_one(self, batch: Sequence[Pending]) -> None:
-        for pending in batch:
-            try:
-                await self._store.tx(_ops_of(pending))
-            except StoreConflict as error:
-                logger.warning("dropped a record that conflicts: %s", error.message)
-            except StoreUnavailable as error:
-                logger.error("cannot write a record: %s", error.message)
+    def _give_up(self) -> None:
+        surplus = len(self._pending) - MAX_PENDING
+        if surplus > 0 and self.failing:
+            del self._pending[:surplus]
+            self._given_up += surplus
 
 
-def _ops_of(pending: Pending) -> Sequence[Op]:
-    """The operations of an entry; one that cannot be encoded is given up, because the others must not wait for it."""
+def _encoded(pending: Pending) -> Sequence[Op]:
     try:
-        return tuple(pending())
-    except (TypeError, ValueError, OverflowError, RecursionError):
+        return pending()
+    except Exception:  # arguments or results of an unforeseen kind cost their own record, not everybody's
         logger.exception("dropped a record that cannot be encoded")
         return ()
