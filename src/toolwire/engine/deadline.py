@@ -2,13 +2,18 @@
 
 import heapq
 import itertools
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
 import anyio
 
+logger = logging.getLogger("toolwire.engine")
+
 TICK_S = 0.05
 """How long something may take before it costs a timer. Most calls are over by then."""
+MIN_COMPACTED = 256
+"""Timers kept before cancelled ones among them are looked for."""
 
 
 class Watched(Protocol):
@@ -47,6 +52,7 @@ class Timekeeper:
     def __init__(self) -> None:
         self._fresh: list[Watched] = []
         self._heap: list[tuple[float, int, Timer]] = []
+        self._compact_at = MIN_COMPACTED
         self._count = itertools.count()
         self._wake: anyio.Event | None = None
 
@@ -59,6 +65,8 @@ class Timekeeper:
     def at(self, when: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` at `when` (monotonic seconds of the event loop); it must not block or raise."""
         timer = Timer(when, callback)
+        if len(self._heap) >= self._compact_at:
+            self._compact()
         heapq.heappush(self._heap, (when, next(self._count), timer))
         if self._wake is not None:
             self._wake.set()
@@ -75,26 +83,39 @@ class Timekeeper:
             fresh, self._fresh = self._fresh, []
             for item in fresh:
                 if not item.over:
-                    item.still_going()
+                    _guarded(item.still_going)
             self._fire(anyio.current_time())
 
     async def _pause(self) -> None:
-        if self._fresh:
-            await anyio.sleep(TICK_S)
-            return
-        while self._heap and self._heap[0][2].callback is None:
-            heapq.heappop(self._heap)
-        self._wake = anyio.Event()
-        deadline = self._heap[0][0] if self._heap else float("inf")
-        with anyio.CancelScope(deadline=deadline):
-            await self._wake.wait()
-        self._wake = None
+        if not self._fresh:
+            while self._heap and self._heap[0][2].callback is None:
+                heapq.heappop(self._heap)
+            self._wake = anyio.Event()
+            with anyio.CancelScope(deadline=self._heap[0][0] if self._heap else float("inf")):
+                await self._wake.wait()
+            self._wake = None
         if self._fresh:
             await anyio.sleep(TICK_S)
 
     def _fire(self, now: float) -> None:
+        due: list[Timer] = []
         while self._heap and self._heap[0][0] <= now:
-            timer = heapq.heappop(self._heap)[2]
+            due.append(heapq.heappop(self._heap)[2])
+        for timer in due:
             callback, timer.callback = timer.callback, None
             if callback is not None:
-                callback()
+                _guarded(callback)
+
+    def _compact(self) -> None:
+        """Let go of cancelled timers: one whose moment is far away would stay until then."""
+        self._heap = [entry for entry in self._heap if entry[2].callback is not None]
+        heapq.heapify(self._heap)
+        self._compact_at = max(MIN_COMPACTED, 2 * len(self._heap))
+
+
+def _guarded(callback: Callable[[], None]) -> None:
+    """Somebody's mistake must not stop the clock of everybody else."""
+    try:
+        callback()
+    except Exception:
+        logger.exception("a timer's callback failed")
