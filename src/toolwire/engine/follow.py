@@ -1,61 +1,44 @@
 """Reads a call's record as it grows; every reader of a call reads this way. It does not write."""
 
-import contextlib
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
-
-import anyio
 
 from toolwire.core.errors import CallNotFound
 from toolwire.core.event import Finished, Stamped
 from toolwire.engine.engine import Engine
-from toolwire.engine.record import Record
-
-BUFFERED_EVENTS = 256
-"""How far a slow reader may lag behind; beyond that it misses events (never the end), the call never waits for it."""
 
 
 async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> AsyncGenerator[Stamped]:
     """The events of a call with `seq > after`, those still kept and then those to come, up to `Finished`.
 
+    The call never waits for its readers: one who is slow misses events (`record.KEPT_EVENTS`), but never the end.
+    A call that was claimed and runs nowhere, because it waits for `recover`, has no events and no end yet.
+
     Raises:
         CallNotFound: this owner has no such call.
 
-    Cancellation: leaves the call alone. Close the generator (`aclosing`) when you stop early.
+    Cancellation: leaves the call alone, as does closing the generator.
     """
-    record = engine.find(call_id)
-    if record is not None and record.call.caller.owner == owner:
-        async with aclosing(_live(record, after)) as stamps:
-            async for stamped in stamps:
-                yield stamped
+    record, stored = engine.find(call_id), None
+    if record is None:
+        stored = await engine.load(owner, call_id)
+        record = engine.find(call_id)  # it may have been claimed while we looked
+    if record is None or record.call.caller.owner != owner:
+        if stored is None:
+            raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
+        if stored.result is not None:
+            yield Stamped(call_id, after + 1, stored.completed_at or stored.created_at, Finished(stored.result))
         return
-    stored = await engine.load(owner, call_id)
-    if stored is None:
-        raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
-    if stored.result is not None:
-        yield Stamped(call_id, after + 1, stored.completed_at or stored.created_at, Finished(stored.result))
-
-
-async def _live(record: Record, after: int) -> AsyncGenerator[Stamped]:
-    send, receive = anyio.create_memory_object_stream[Stamped](BUFFERED_EVENTS)
-
-    def listen(stamped: Stamped) -> None:
-        with contextlib.suppress(anyio.WouldBlock):
-            send.send_nowait(stamped)
-
-    record.listen(listen)
-    seen = after
-    for stamped in tuple(record.events or ()):
-        if stamped.seq > seen:
-            seen = stamped.seq
+    while True:
+        fresh = record.since(after)
+        for stamped in fresh:
+            after = stamped.seq
             yield stamped
-    with send, receive:
-        while not record.over or receive.statistics().current_buffer_used:
-            stamped = await receive.receive()
-            if stamped.seq > seen:
-                seen = stamped.seq
-                yield stamped
-                if isinstance(stamped.event, Finished):
-                    return
-    if record.result is not None:
-        yield Stamped(record.call.id, seen + 1, record.completed_at or record.created_at, Finished(record.result))
+            if isinstance(stamped.event, Finished):
+                return
+        if fresh:
+            continue  # more may have happened while the reader was at it
+        if record.result is not None:
+            ended_at = record.completed_at or record.created_at
+            yield Stamped(call_id, max(after, record.seq) + 1, ended_at, Finished(record.result))
+            return
+        await record.news()

@@ -1,7 +1,8 @@
 """The record of one call: its numbered events and its end; it does not store itself."""
 
+import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import anyio
 from msgspec import Struct
@@ -12,11 +13,13 @@ from toolwire.core.ports import Clock
 from toolwire.core.result import Result
 from toolwire.engine.deadline import Timer
 
+logger = logging.getLogger("toolwire.engine")
+
 KEPT_EVENTS = 256
 """Events before the end that a record keeps for late readers; older ones are dropped, the end never is."""
 
 Listener = Callable[[Stamped], None]
-"""Told of every event as it happens; must not block or raise."""
+"""Told of every event as it happens; must not block. What it raises is logged and goes no further."""
 
 
 class CallRecord(Struct, frozen=True, omit_defaults=True):
@@ -45,10 +48,17 @@ class Record:
     """A call that is running here, or one read back from the store after its end.
 
     `replayed` and `joined` are questions about a submission, not about the record: see `engine.Submission`.
+
+    Attributes:
+        events: the latest `KEPT_EVENTS` of them; `None` until there is one.
+        seq: the number of the last event.
+        scope: what the handler runs in; `None` until it does.
+        verdict: what the call ends with when its handler was stopped.
+        timer: rings at the call's last moment, unless the call is over within a tick.
     """
 
-    __slots__ = ("_done", "_last_progress", "call", "clock", "completed_at", "created_at", "events", "listeners",
-                 "result", "scope", "seq", "timer", "verdict")  # fmt: skip
+    __slots__ = ("_done", "_last_progress", "_news", "call", "clock", "completed_at", "created_at", "events",
+                 "listeners", "result", "scope", "seq", "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
@@ -64,6 +74,7 @@ class Record:
         self.seq = 0
         self._last_progress = float("-inf")
         self._done: anyio.Event | None = None
+        self._news: anyio.Event | None = None
 
     @property
     def over(self) -> bool:
@@ -93,6 +104,8 @@ class Record:
             self.timer.cancel()
         if self._done is not None:
             self._done.set()
+        if self._news is not None:
+            self._news.set()
 
     def stop(self, verdict: Result) -> None:
         """Make a running call end with `verdict`: its handler is cancelled. After the end it does nothing."""
@@ -106,6 +119,27 @@ class Record:
         if self.listeners is None:
             self.listeners = []
         self.listeners.append(listener)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Tell `listener` nothing more; fine when the call is over."""
+        if self.listeners is not None:
+            self.listeners.remove(listener)
+
+    def since(self, seq: int) -> Sequence[Stamped]:
+        """The kept events with a higher number than `seq`."""
+        newer: list[Stamped] = []
+        for stamped in reversed(self.events or ()):
+            if stamped.seq <= seq:
+                break
+            newer.append(stamped)
+        newer.reverse()
+        return newer
+
+    async def news(self) -> None:
+        """Wait for the next event, or for the end."""
+        if self._news is None:
+            self._news = anyio.Event()
+        await self._news.wait()
 
     async def wait(self) -> Result:
         """The end, when it comes."""
@@ -127,6 +161,11 @@ class Record:
         if self.events is None:
             self.events = deque(maxlen=KEPT_EVENTS)
         self.events.append(stamped)
-        if self.listeners is not None:
-            for listener in self.listeners:
+        if self._news is not None:
+            self._news.set()
+            self._news = None
+        for listener in tuple(self.listeners or ()):
+            try:
                 listener(stamped)
+            except Exception:  # a listener's mistake is neither the provider's nor the other readers'
+                logger.exception("a listener of call %s failed", self.call.id)
