@@ -33,6 +33,10 @@ class Entry:
         self.handler: Handler = provider.call
         self.listing = msgspec.json.encode(tool.definition())
 
+    def serves(self, tool: Tool, provider: Provider, delegate: Delegate | None) -> bool:
+        """Whether this is the very entry that would be built for these."""
+        return self.tool == tool and self.provider is provider and self.delegate is delegate
+
     def check(self, arguments: JsonObject) -> JsonObject:
         """Check arguments before anybody sees them; what comes back is what the provider gets.
 
@@ -78,7 +82,7 @@ class Catalog:
             if tool.name in entries:
                 raise InvalidParam(f"two tools are named {tool.name!r}; rename one of them", param=tool.name)
             known = self._entries.get(tool.name)
-            if known is not None and known.tool == tool and known.provider is provider:
+            if known is not None and known.serves(tool, provider, delegate):
                 entries[tool.name] = known
             else:
                 entries[tool.name] = Entry(tool, provider, self._compile(tool.input_schema), delegate)
