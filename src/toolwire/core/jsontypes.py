@@ -1,4 +1,4 @@
-"""The two aliases for JSON at the edges; and the test for an object; it does not parse anything."""
+"""The two aliases for JSON at the edges, and the test for an object; it does not parse anything."""
 
 from typing import Any, TypeAlias
 

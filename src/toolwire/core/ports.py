@@ -140,7 +140,11 @@ class Blobs(Protocol):
     """Large content by key. Contract: tests/contracts/test_blobs.py."""
 
     async def put(self, key: str, data: bytes) -> None:
-        """Store `data`; the same key again replaces it."""
+        """Store `data`; the same key again replaces it.
+
+        Raises:
+            StoreUnavailable: it cannot be written.
+        """
         ...
 
     def open(self, key: str) -> AsyncIterator[bytes]:
@@ -148,11 +152,16 @@ class Blobs(Protocol):
 
         Raises:
             BlobNotFound: nothing is stored under `key` (raised by the first step of the iteration).
+            StoreUnavailable: it cannot be read.
         """
         ...
 
     async def delete(self, key: str) -> None:
-        """Remove the content; removing an absent one is fine."""
+        """Remove the content; removing an absent one is fine.
+
+        Raises:
+            StoreUnavailable: it cannot be removed.
+        """
         ...
 
 
