@@ -57,9 +57,16 @@ def scope_of(call: Call) -> str:
 
 
 def fingerprint_of(call: Call) -> str:
-    """What the key stands for, independent of key order and of how a number is written (D2)."""
-    subject = (call.tool, _plain(call.arguments), [msgspec.to_builtins(a) for a in call.attachments])
-    return hashlib.sha256(_canonical(subject)).hexdigest()
+    """What the key stands for, independent of key order and of how a number is written (D2).
+
+    Raises:
+        InvalidParam: the arguments are not JSON, or nested too deeply.
+    """
+    try:
+        subject = (call.tool, _plain(call.arguments), [msgspec.to_builtins(a) for a in call.attachments])
+        return hashlib.sha256(_canonical(subject)).hexdigest()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidParam(f"these arguments cannot be kept as JSON: {error}", param="arguments") from None
 
 
 def encode_claim(claim: Claim) -> bytes:

@@ -9,20 +9,29 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
+from anyio.lowlevel import checkpoint_if_cancelled
 from msgspec import Struct
 from msgspec.structs import replace
 
 from toolwire.core.call import MAX_DEPTH, Call
-from toolwire.core.errors import Conflict, ServiceTimeout, ServiceUnavailable, StoreConflict, ToolwireError
+from toolwire.core.errors import (
+    Conflict,
+    InvalidParam,
+    ServiceTimeout,
+    ServiceUnavailable,
+    StoreConflict,
+    ToolwireError,
+)
 from toolwire.core.handler import Handler
-from toolwire.core.ports import Blobs, Clock, Del, Op, Put, Store
+from toolwire.core.ports import Blobs, Clock, Op, Put, Store
 from toolwire.core.result import Result, failed
 from toolwire.engine.catalog import Catalog, Entry
 from toolwire.engine.claims import Claim, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.deadline import Timekeeper
-from toolwire.engine.offload import encode_record, pack, unpack
-from toolwire.engine.record import CallRecord, Listener, Record, status_of
+from toolwire.engine.ending import Endings, Limits, end_of
+from toolwire.engine.offload import encode_record, unpack
+from toolwire.engine.record import CallRecord, Listener, Record
 from toolwire.engine.recorder import Recorder
 from toolwire.engine.retention import sweep_for_ever
 
@@ -32,14 +41,8 @@ MAX_CLAIM_TRIES = 5
 
 TIMEOUT_TEXT = "Agent reply timeout"
 """The words of a time-out, fixed by the gateway's contract (gateway.md 42)."""
-
-
-class Limits(Struct, frozen=True):
-    """How long things are kept and may take, all in seconds. With `history_ttl_s` 0, plain calls leave no record."""
-
-    keyed_deadline_s: float = 600.0
-    idempotency_ttl_s: float = 24 * 3600.0
-    history_ttl_s: float = 24 * 3600.0
+STOPPING = "the server is stopping; try again in a moment"
+CUT_OFF = "the server stopped before the call had ended; send it again with the same key in a moment"
 
 
 class Submission(Struct, frozen=True):
@@ -63,28 +66,57 @@ class Engine:
         self.limits = limits or Limits()
         self.timekeeper = Timekeeper()
         self.recorder = Recorder(store)
+        self._endings = Endings(store, blobs, clock, self.limits, self.recorder)
         self._live: dict[str, Record] = {}
         self._claims: dict[str, tuple[Claim, Record]] = {}
+        self._claiming: dict[str, anyio.Event] = {}
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["Engine"]:
-        """Keep time and write records until the block ends; then end what still runs and write the rest."""
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            tasks.start_soon(self.timekeeper.keep)
-            tasks.start_soon(self.recorder.write)
-            tasks.start_soon(sweep_for_ever, self.store)
+        """Keep time and write records until the block ends; then end what still runs and write the rest.
+
+        A call that outlives its request is cut off but not ended: it stays open in the store, for `recover`.
+        """
+        async with anyio.create_task_group() as group:
+            stop, stopped = anyio.Event(), anyio.Event()
+            await group.start(self._keep_running, stop, stopped)
             try:
                 yield self
             finally:
-                self._tasks = None
-                with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                stop.set()
+                with anyio.CancelScope(shield=True):
+                    await stopped.wait()
+
+    async def _keep_running(
+        self, stop: anyio.Event, stopped: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Own all tasks of the engine. Whoever uses it may be cancelled; these end in order, the recorder last."""
+        try:
+            with anyio.CancelScope(shield=True):
+                async with anyio.create_task_group() as upkeep:
+                    upkeep.start_soon(self.timekeeper.keep)
+                    upkeep.start_soon(self.recorder.write)
+                    upkeep.start_soon(sweep_for_ever, self.store, self.blobs)
+                    async with anyio.create_task_group() as calls:
+                        self._tasks, self.recorder.stopping = calls, False
+                        task_status.started()
+                        await stop.wait()
+                        self._tasks, self.recorder.stopping = None, True
+                        calls.cancel_scope.cancel()
                     await self.recorder.flush()
-                tasks.cancel_scope.cancel()
+                    upkeep.cancel_scope.cancel()
+        finally:
+            self._tasks = None
+            stopped.set()
 
     async def submit(self, call: Call, catalog: Catalog, listener: Listener | None = None) -> Submission:
         """Run a call, or find the one that its idempotency key stands for, and wait for the end.
+
+        Args:
+            call: what to run.
+            catalog: the tools of the endpoint that it came to.
+            listener: told of the call's events while this waits; not of those of a call that was there already.
 
         Raises:
             ToolwireError: it was refused before the claim, or (`ServiceTimeout`) the request's time is up while the
@@ -92,19 +124,17 @@ class Engine:
 
         Cancellation: the call is cancelled with its caller unless it outlives its request.
         """
+        if self._tasks is None:
+            raise ServiceUnavailable(STOPPING)
         if call.depth > MAX_DEPTH:
             raise Conflict(f"calls nest deeper than {MAX_DEPTH}; look for arrows that form a loop")
         if call.outlives_request:
             return await self._submit_detached(call, catalog, listener)
-        call, entry = self._admit(call, catalog)
         if self.recorder.full:
-            await self.recorder.room()
-        record = Record(call, self.clock)
-        if listener is not None:
-            record.listen(listener)
-        ops = entry.delegate.claim_ops(call, entry.tool) if entry.delegate is not None else ()
+            await self._wait_for_room(call)
+        record, entry, ops = self._admit(call, catalog, listener)
         if call.durable:
-            await self.store.tx([*ops, *self._open_ops(record)])
+            await self._commit(record, ops)
         elif ops:
             self.recorder.add(lambda: ops)
         await self._run(record, entry.handler)
@@ -115,8 +145,15 @@ class Engine:
         return self._live.get(call_id)
 
     async def load(self, owner: str, call_id: str) -> CallRecord | None:
-        """A call's record from the store, with its result."""
+        """A call's record from the store, with its result; that of a plain call once it has ended.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
         stored = await self.store.get("call", owner, call_id)
+        if stored is None and self.recorder.behind:
+            await self.recorder.caught_up()
+            stored = await self.store.get("call", owner, call_id)
         return None if stored is None else await unpack(stored.value, self.blobs)
 
     def cancel(self, call_id: str, reason: str) -> bool:
@@ -134,35 +171,60 @@ class Engine:
         return record.call.deadline
 
     def start(self, record: Record, handler: Handler) -> None:
-        """Run a claimed call in a task of the engine's own."""
+        """Run a claimed call in a task of the engine's own.
+
+        Raises:
+            ServiceUnavailable: the engine is stopping; the call stays open, for `recover`.
+        """
         if self._tasks is None:
-            raise ServiceUnavailable("the gateway is shutting down; try again in a moment")
+            self._live.pop(record.call.id, None)
+            record.finish(failed(CUT_OFF, "agent_service_unavailable"))
+            raise ServiceUnavailable(STOPPING)
         self._live[record.call.id] = record
         self._tasks.start_soon(self._run, record, handler)
 
     def adopt(self, record: Record, handler: Handler, claim: Claim | None) -> None:
-        """Go on with a call that was claimed before a restart."""
-        if claim is not None:
-            scope = scope_of(record.call)
-            self._claims[scope] = (claim, record)
-        self.start(record, handler)
+        """Go on with a claimed call, and let repeats under its key join it.
 
-    def _admit(self, call: Call, catalog: Catalog) -> tuple[Call, Entry]:
+        Raises:
+            ServiceUnavailable: as `start`.
+        """
+        self.start(record, handler)
+        if claim is not None:
+            self._claims[scope_of(record.call)] = (claim, record)
+
+    async def _wait_for_room(self, call: Call) -> None:
+        with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())) as scope:
+            await self.recorder.room()
+        if scope.cancelled_caught:
+            raise ServiceTimeout(TIMEOUT_TEXT, task_id=call.id, retryable=False)
+
+    def _admit(self, call: Call, catalog: Catalog, listener: Listener | None) -> tuple[Record, Entry, Sequence[Op]]:
+        """All that may refuse a call before its claim, and what its provider has committed with that."""
         entry = catalog.find(call.tool)
         arguments = entry.check(call.arguments)
         if arguments is not call.arguments:
             call = replace(call, arguments=arguments)
+        ops: Sequence[Op] = ()
         if entry.delegate is not None:
             entry.delegate.ready(call, entry.tool)
-        return call, entry
+            ops = entry.delegate.claim_ops(call, entry.tool)
+        record = Record(call, self.clock)
+        if listener is not None:
+            record.listen(listener)
+        return record, entry, ops
 
     async def _submit_detached(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         """A call that goes on when its request has ended: known by its key, run in a task of its own."""
         submission = await self._known_or_claimed(call, catalog, listener)
         record = submission.record
-        if not record.over:
-            with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())):
-                await record.wait()
+        try:
+            if not record.over:
+                with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())):
+                    await record.wait()
+        finally:
+            if listener is not None and not submission.replayed:
+                record.unlisten(listener)
         if not record.over:
             keyed = call.idempotency_key is not None
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=record.call.id, retryable=keyed)
@@ -170,30 +232,28 @@ class Engine:
 
     async def _known_or_claimed(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         if call.idempotency_key is None:
-            return await self._claim(call, catalog, listener, None)
-        fingerprint = fingerprint_of(call)
-        scope = scope_of(call)
-        for _ in range(MAX_CLAIM_TRIES):
-            stored = None if scope in self._claims else await self.store.get("claim", "", scope)
+            return await self._claim(call, catalog, listener)
+        fingerprint, scope = fingerprint_of(call), scope_of(call)
+        tries = 0
+        while tries < MAX_CLAIM_TRIES:
+            while (underway := self._claiming.get(scope)) is not None:
+                await underway.wait()
             live = self._claims.get(scope)
             if live is not None:
                 claim, record = live
                 check_same(claim, fingerprint)
                 return Submission(record, claim, replayed=True)
-            if stored is not None:
-                submission = await self._replay(decode_claim(stored.value), fingerprint)
-                if submission is not None:
-                    return submission
-                if scope in self._claims:
-                    continue
+            stored = await self.store.get("claim", "", scope)
+            if stored is not None and (found := await self._replay(decode_claim(stored.value), fingerprint)):
+                return found
+            if scope in self._claims or scope in self._claiming:
+                continue  # somebody else here was faster while we looked
             now = self.clock.now()
             claim = Claim(call.id, call.caller.owner, fingerprint, now, now + self.limits.idempotency_ttl_s)
             try:
-                return await self._claim(
-                    call, catalog, listener, (scope, claim, 0 if stored is None else stored.version)
-                )
+                return await self._claim(call, catalog, listener, claim, 0 if stored is None else stored.version)
             except StoreConflict:
-                continue  # another process claimed the key between our look and our write: look again
+                tries += 1  # another process claimed the key between our look and our write: look again
         raise Conflict("this idempotency_key is being claimed elsewhere; send the same call again", retry_after_ms=1000)
 
     async def _replay(self, claim: Claim, fingerprint: str) -> Submission | None:
@@ -206,48 +266,44 @@ class Engine:
             return None
         record = Record(stored.call, self.clock, stored.created_at)
         record.finish(stored.result or failed("the call was begun and nobody can say how it ended", "outcome_unknown"))
+        record.completed_at = stored.completed_at
         return Submission(record, claim, replayed=True)
 
     async def _claim(
-        self, call: Call, catalog: Catalog, listener: Listener | None, keyed: tuple[str, Claim, int] | None
+        self, call: Call, catalog: Catalog, listener: Listener | None, claim: Claim | None = None, version: int = 0
     ) -> Submission:
-        call, entry = self._admit(call, catalog)
-        record = Record(call, self.clock)
-        if listener is not None:
-            record.listen(listener)
-        ops = list(entry.delegate.claim_ops(call, entry.tool)) if entry.delegate is not None else []
-        ops += self._open_ops(record)
-        scope, claim = "", None
-        if keyed is not None:
-            scope, claim, version = keyed
-            # A pending record outlives its TTL until its call ends (D7).
-            ends = max(claim.expires_at, self.last_moment(record) + 60)
-            ops.append(Put("claim", "", scope, encode_claim(claim), expect=version, expires_at=ends))
-            self._claims[scope] = (claim, record)
+        record, entry, ops = self._admit(call, catalog, listener)
+        if claim is None:
+            await self._commit(record, ops)
+            self.start(record, entry.handler)
+            return Submission(record)
+        scope = scope_of(call)
+        # A pending record outlives its TTL until its call ends (D7).
+        ends = max(claim.expires_at, self.last_moment(record) + 60)
+        underway = self._claiming[scope] = anyio.Event()
         try:
-            await self.store.tx(ops)
-        except BaseException as error:
-            self._forget_claim(scope)
-            record.finish(self._not_claimed(error))
-            raise
-        self.start(record, entry.handler)
+            await self._commit(record, [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)])
+            self.adopt(record, entry.handler, claim)
+        finally:
+            del self._claiming[scope]
+            underway.set()
         return Submission(record, claim)
 
-    @staticmethod
-    def _not_claimed(error: BaseException) -> Result:
-        if isinstance(error, ToolwireError):
-            return failed(error.message, error.code, error.data)
-        return failed("the call was not claimed; send it again", "conflict")
-
-    def _forget_claim(self, scope: str) -> None:
-        self._claims.pop(scope, None)
-
-    def _open_ops(self, record: Record) -> list[Op]:
-        call = record.call
-        return [
-            Put("call", call.caller.owner, call.id, encode_record(record.stored())),
-            Put("open_call", call.caller.owner, call.id, b""),
-        ]
+    async def _commit(self, record: Record, ops: Sequence[Op]) -> None:
+        """Claim a call: from here on it is run here, or `recover` finds it open."""
+        call, owner = record.call, record.call.caller.owner
+        try:
+            row = encode_record(record.stored())
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidParam(f"these arguments cannot be kept as JSON: {error}", param="arguments") from None
+        self._live[call.id] = record
+        try:
+            with anyio.CancelScope(shield=True):  # a cancelled caller would not know whether the call is claimed
+                await self.store.tx([*ops, Put("call", owner, call.id, row), Put("open_call", owner, call.id, b"")])
+        except BaseException:
+            del self._live[call.id]
+            record.finish(failed("the call was not claimed; send it again", "conflict"))
+            raise
 
     async def _run(self, record: Record, handler: Handler) -> None:
         """Run the handler in place and end the record, whatever happens."""
@@ -258,59 +314,45 @@ class Engine:
         try:
             with anyio.CancelScope() as scope:
                 record.scope = scope
-                result = await self._attempt(handler, record)
-        finally:
-            self._live.pop(call.id, None)
-            if result is None:
-                result = record.verdict or failed("cancelled", "cancelled")
-            if not call.durable:
-                record.finish(result)
-                if self.limits.history_ttl_s > 0:
-                    self.recorder.add(lambda: self._closing_ops(record))
-            else:
-                with anyio.CancelScope(shield=True):
-                    await self._finish_durably(record, result)
-
-    async def _attempt(self, handler: Handler, record: Record) -> Result:
-        try:
-            return await handler(record.call, record.emit)
+                if call.durable:
+                    await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
+                if record.verdict is None:
+                    result = await handler(call, record.emit)
         except ToolwireError as error:
-            return failed(error.message, error.code, error.data or None)
+            result = failed(error.message, error.code, error.data or None)
         except Exception:
-            logger.exception("call %s of %r failed inside its provider", record.call.id, record.call.tool)
-            return failed(f"the tool failed inside the server (reference {record.call.id})", "internal_error")
-
-    def _closing_ops(self, record: Record) -> Sequence[Op]:
-        call = record.call
-        expires = self.clock.now() + self.limits.history_ttl_s
-        return (Put("call", call.caller.owner, call.id, encode_record(record.stored()), expires_at=expires),)
-
-    async def _finish_durably(self, record: Record, result: Result) -> None:
-        """Commit the end before anybody may read it. A store that fails now leaves the call open, for recovery."""
-        call = record.call
-        now = self.clock.now()
-        scope = scope_of(call) if call.idempotency_key is not None else ""
-        ended = CallRecord(call, status_of(result), record.created_at, now, result)
-        ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
-        if scope and result.error is not None and result.error.code == "agent_busy":
-            ops.append(Del("claim", "", scope))
-        kept_s = max(self.limits.history_ttl_s, self.limits.idempotency_ttl_s if scope else 0.0)
-        try:
-            if kept_s > 0:
-                row = await pack(ended, self.blobs)
-                ops.append(Put("call", call.caller.owner, call.id, row, expires_at=now + kept_s))
-            else:
-                ops.append(Del("call", call.caller.owner, call.id))
-            await self.store.tx(ops)
-        except (StoreConflict, ServiceUnavailable) as error:
-            logger.error("cannot commit the end of call %s: %s", call.id, error.message)
-            result = failed("the end of the call could not be stored; ask again later", "agent_service_unavailable")
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            logger.exception("the result of call %s of %r cannot be encoded", call.id, call.tool)
-            result = failed(f"the tool gave what no wire can carry (reference {call.id})", "internal_error")
+            logger.exception("call %s of %r failed inside its provider", call.id, call.tool)
+            result = failed(f"the tool failed inside the server (reference {call.id})", "internal_error")
         finally:
-            self._forget_claim(scope)
-            record.finish(result)
+            if call.durable:
+                await self._end_durably(record, result)
+            else:
+                self._release(record, end_of(record, result))
+                self._endings.note(record)
+
+    async def _end_durably(self, record: Record, result: Result | None) -> None:
+        """Commit the end before anybody may read it; only a call that was cut off stays open, for `recover`."""
+        ended = failed(CUT_OFF, "agent_service_unavailable")
+        try:
+            if result is not None or record.verdict is not None or not record.call.outlives_request:
+                ended = await self._endings.commit(record, end_of(record, result), self._held_scope(record))
+        finally:
+            self._release(record, ended)
+
+    def _held_scope(self, record: Record) -> str | None:
+        """Where the claim lies that a call holds; one from before a restart may have lost its key to a later one."""
+        if record.call.idempotency_key is None:
+            return None
+        scope = scope_of(record.call)
+        live = self._claims.get(scope)
+        return scope if live is not None and live[1] is record else None
+
+    def _release(self, record: Record, result: Result) -> None:
+        self._live.pop(record.call.id, None)
+        scope = self._held_scope(record)
+        if scope is not None:
+            del self._claims[scope]
+        record.finish(result)
 
 
 class _Deadline:

@@ -1,61 +1,69 @@
-"""Keeps large results out of the store's rows; it does not shorten anything."""
+"""How records lie in the store, large results beside it; it does not shorten anything.
 
-from typing import Any
+A row is JSON, not MessagePack: a tool may be given, and may give, integers beyond 64 bits.
+"""
+
+from collections.abc import Sequence
 
 import msgspec
 
-from toolwire.core.ports import Blobs
-from toolwire.core.result import Result
-from toolwire.engine.record import CallRecord
+from toolwire.core.errors import BlobNotFound
+from toolwire.core.ports import Blobs, Enqueue, Op, Put
+from toolwire.core.result import Result, failed
+from toolwire.engine.record import CallRecord, status_of
 
 INLINE_BYTES = 64 * 1024
 """Encoded results beyond this lie in a blob beside the record: rows stay small, so scans and commits stay fast."""
+EXPIRING_BLOBS = "expiring_blobs"
+"""The queue of blobs to be deleted, each due when its record expires."""
 
-_encode_msgpack = msgspec.msgpack.Encoder().encode
-_encode_json = msgspec.json.Encoder().encode
-_JSON = b"{"
-"""How a row in JSON begins, and none in MessagePack: there an object begins with a byte above 0x7F."""
-
-
-def _encode(value: CallRecord | Result) -> bytes:
-    try:
-        return _encode_msgpack(value)
-    except OverflowError:
-        return _encode_json(value)  # an integer of more than 64 bits, which JSON has and MessagePack has not
-
-
-def _decode_record(row: bytes) -> CallRecord:
-    return _decode(row, CallRecord)
-
-
-def _decode(row: bytes, kind: Any) -> Any:
-    decode = msgspec.json.decode if row.startswith(_JSON) else msgspec.msgpack.decode
-    return decode(row, type=kind)
+_encode = msgspec.json.Encoder().encode
+_decode_record = msgspec.json.Decoder(CallRecord).decode
+_decode_result = msgspec.json.Decoder(Result).decode
 
 
 def encode_record(record: CallRecord) -> bytes:
-    """The row of a record."""
+    """The row of a record.
+
+    Raises:
+        TypeError: arguments or result are of a kind that JSON does not have.
+        ValueError: a text in them is not Unicode.
+        RecursionError: they are nested too deeply.
+    """
     return _encode(record)
 
 
-async def pack(record: CallRecord, blobs: Blobs) -> bytes:
-    """The row of a record, its result moved to a blob when it is large."""
+async def pack(record: CallRecord, blobs: Blobs, expires_at: float) -> Sequence[Op]:
+    """What writes an ended record, until `expires_at` (Unix seconds), its result moved to a blob when it is large.
+
+    Raises:
+        TypeError, ValueError, RecursionError: it cannot be encoded; see `encode_record`.
+        StoreUnavailable: the blob cannot be written.
+    """
+    owner, key = record.call.caller.owner, record.call.id
     row = _encode(record)
-    if len(row) <= INLINE_BYTES or record.result is None:
-        return row
-    key = f"results/{record.call.id}"
-    await blobs.put(key, _encode(record.result))
-    return _encode(msgspec.structs.replace(record, result=None, result_blob=key))
+    if len(row) > INLINE_BYTES:
+        data = _encode(record.result)
+        if len(data) > INLINE_BYTES:
+            blob = f"results/{key}"
+            await blobs.put(blob, data)
+            row = _encode(msgspec.structs.replace(record, result=None, result_blob=blob))
+            return (Put("call", owner, key, row, None, expires_at), Enqueue(EXPIRING_BLOBS, blob, expires_at, b""))
+    return (Put("call", owner, key, row, None, expires_at),)
 
 
 async def unpack(row: bytes, blobs: Blobs) -> CallRecord:
-    """A record with its result, wherever that lies.
+    """A record with its result, wherever that lies; where that is lost, with a failure that says so.
 
     Raises:
-        BlobNotFound: the blob of a large result is gone.
+        StoreUnavailable: the blob cannot be read.
     """
     record = _decode_record(row)
     if record.result_blob is None:
         return record
-    data = b"".join([piece async for piece in blobs.open(record.result_blob)])
-    return msgspec.structs.replace(record, result=_decode(data, Result))
+    try:
+        result = _decode_result(b"".join([piece async for piece in blobs.open(record.result_blob)]))
+    except BlobNotFound:
+        result = failed("the call has ended and its result is lost", "outcome_unknown")
+        return msgspec.structs.replace(record, status=status_of(result), result=result)
+    return msgspec.structs.replace(record, result=result)

@@ -10,7 +10,7 @@ from toolwire.core.call import Call
 from toolwire.core.errors import OutcomeUnknown
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.result import Result
-from toolwire.engine.claims import decode_claim, scope_of
+from toolwire.engine.claims import Claim, decode_claim, scope_of
 from toolwire.engine.engine import Engine
 from toolwire.engine.record import Record
 
@@ -33,14 +33,17 @@ async def recover(engine: Engine, resume_with: ResumeWith) -> int:
             if stored is None:
                 continue
             record = Record(stored.call, engine.clock, stored.created_at)
-            claim = None
-            if stored.call.idempotency_key is not None:
-                kept = await engine.store.get("claim", "", scope_of(stored.call))
-                claim = None if kept is None else decode_claim(kept.value)
-            engine.adopt(record, resume_with(stored.call) or _unknown, claim)
+            engine.adopt(record, resume_with(stored.call) or _unknown, await _claim_of(engine, stored.call))
             count += 1
         if not opened:
             return count
+
+
+async def _claim_of(engine: Engine, call: Call) -> Claim | None:
+    """The claim of a call's key, unless the key has expired and stands for a later call by now."""
+    kept = None if call.idempotency_key is None else await engine.store.get("claim", "", scope_of(call))
+    claim = None if kept is None else decode_claim(kept.value)
+    return None if claim is None or claim.call_id != call.id else claim
 
 
 async def _unknown(call: Call, emit: Emit) -> Result:

@@ -1,0 +1,114 @@
+"""Writes down how calls end; it does not decide when they do.
+
+What must be committed before it is answered is (`Endings.commit`), the rest is written behind (`Endings.note`).
+"""
+
+import logging
+from collections.abc import Sequence
+
+import anyio
+from msgspec import Struct
+
+from toolwire.core.errors import ToolwireError
+from toolwire.core.ports import Blobs, Clock, Del, Op, Put, Store
+from toolwire.core.result import Result, failed
+from toolwire.engine.offload import encode_record, pack
+from toolwire.engine.record import CallRecord, Record, status_of
+from toolwire.engine.recorder import RETRY_S, Recorder
+
+logger = logging.getLogger("toolwire.engine")
+
+NEVER_STORED = "agent_busy"
+"""The one end that frees the key it was called under (gateway.md D5)."""
+
+
+class Limits(Struct, frozen=True):
+    """How long things are kept and may take, all in seconds.
+
+    With `history_ttl_s` 0, a call leaves no record when it has ended, unless it was made under a key.
+    """
+
+    keyed_deadline_s: float = 600.0
+    idempotency_ttl_s: float = 24 * 3600.0
+    history_ttl_s: float = 24 * 3600.0
+
+
+def end_of(record: Record, result: Result | None) -> Result:
+    """What a call ends with: its result, but its verdict where it was stopped and has nothing better to say."""
+    if record.verdict is not None and (result is None or result.error is not None):
+        return record.verdict
+    return result or failed("cancelled", "cancelled")
+
+
+class Endings:
+    """The last write of every call."""
+
+    def __init__(self, store: Store, blobs: Blobs, clock: Clock, limits: Limits, recorder: Recorder) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._clock = clock
+        self._limits = limits
+        self._recorder = recorder
+
+    def note(self, record: Record) -> None:
+        """Write the record of a plain call that has ended, some time soon."""
+        if self._limits.history_ttl_s > 0:
+            self._recorder.add(lambda: self._plain_ops(record))
+
+    async def commit(self, record: Record, result: Result, scope: str | None) -> Result:
+        """Commit the end of a durable call; says how it has ended, which a store that fails may change.
+
+        A call that outlives its request is tried again for as long as it takes. One that does not ends as failed at
+        once, so that what its caller is told is what the record will say when the store is back.
+
+        Args:
+            record: the call, not ended yet.
+            result: how it ends.
+            scope: where the claim lies that the call holds, if it does.
+
+        Cancellation: while it waits for a store that fails; the call then stays open in it.
+        """
+        call = record.call
+        unstored, reported = False, False
+        while True:
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._store.tx(await self._ops(record, result, scope))
+                return result
+            except ToolwireError as error:
+                if not reported:
+                    logger.error("cannot commit the end of call %s: %s", call.id, error.message)
+                    reported = True
+            except Exception:
+                logger.exception("the result of call %s of %r cannot be stored", call.id, call.tool)
+                if unstored:
+                    return result
+                result = failed(f"the tool gave what cannot be stored (reference {call.id})", "internal_error")
+                unstored = True
+                continue
+            if not call.outlives_request:
+                return await self._give_up(record)
+            await anyio.sleep(RETRY_S)
+
+    async def _give_up(self, record: Record) -> Result:
+        result = failed("the end of the call could not be stored; try again later", "agent_service_unavailable")
+        ops = await self._ops(record, result, None)
+        self._recorder.add(lambda: ops)
+        return result
+
+    async def _ops(self, record: Record, result: Result, scope: str | None) -> Sequence[Op]:
+        call, now, ttl_s = record.call, self._clock.now(), self._limits.history_ttl_s
+        if call.idempotency_key is not None:
+            ttl_s = max(ttl_s, self._limits.idempotency_ttl_s)
+        ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
+        if scope is not None and result.error is not None and result.error.code == NEVER_STORED:
+            ops.append(Del("claim", "", scope))
+        if ttl_s <= 0:
+            return [*ops, Del("call", call.caller.owner, call.id)]
+        ended = CallRecord(call, status_of(result), record.created_at, now, result)
+        return [*ops, *await pack(ended, self._blobs, now + ttl_s)]
+
+    def _plain_ops(self, record: Record) -> Sequence[Op]:
+        call = record.call
+        expires = self._clock.now() + self._limits.history_ttl_s
+        return (Put("call", call.caller.owner, call.id, encode_record(record.stored()), expires_at=expires),)
