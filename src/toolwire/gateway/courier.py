@@ -167,7 +167,7 @@ class Courier:
                 "target_agent_id": call.agent_id,
                 "delivery_principal": f"agent:{call.agent_id}",
                 "protocol": "mcp" if call.caller.surface == "gateway" else call.caller.surface,
-                "deadline": deadline,
+                "deadline": round(deadline, 3),
             },
         }
         if tool.source.startswith(MESSAGE_SOURCE):
@@ -210,12 +210,17 @@ class Courier:
                 desk.submit(delivery)
             return await delivery.wait()
         except get_cancelled_exc_class():
-            if not call.outlives_request:
+            if not call.outlives_request and not self._cut_off(delivery):
                 self._tell_cancelled(delivery)
             raise
         finally:
             desk.withdraw(delivery)
-            self._end(channel, delivery)
+            if not self._cut_off(delivery):
+                self._end(channel, delivery)
+
+    def _cut_off(self, delivery: Delivery) -> bool:
+        """Whether the call stays open in the store, to be resumed when the gateway is there again."""
+        return self._recorder.stopping and delivery.durable and not delivery.settled
 
     def _tell_cancelled(self, delivery: Delivery) -> None:
         """Send `chat_cancel` to whoever has the message (D19); it is for the moment and on no channel."""

@@ -107,6 +107,8 @@ class Presence:
 
     def note_detached(self, agent_id: str) -> None:
         """An agent is gone while we are not."""
+        if self._recorder.stopping:
+            return
         self._recorder.add(lambda: (Del("attached", "", agent_id),))
 
     def _send(self, delivery: Delivery, link: PushTaker) -> None:

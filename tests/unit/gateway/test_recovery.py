@@ -125,6 +125,21 @@ async def test_a_repeatable_call_is_sent_to_anybody_when_its_journal_does_not_re
         assert (await retry.end()).content == (Text("seen"),)
 
 
+async def test_a_gateway_that_is_stopped_leaves_its_keyed_calls_to_the_next_one():
+    """gateway.md §6: a shutdown is no cancellation; the agent is not told to stop and answers after the restart."""
+    disk = Disk(ManualClock())
+    async with open_service(lambda _: disk, disk.clock) as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            service.call(agent_id, "do", **KEYED)
+            message = await agent.delivered()
+    async with life(disk) as service, service.link(key, "do", running=(message.message_id,)) as agent:
+        assert await agent.quiet()
+        agent.publish(message, text="done")
+        retry = service.call(agent_id, "do", **KEYED)
+        assert (await retry.end()).content == (Text("done"),)
+
+
 async def test_an_answer_that_was_committed_before_the_crash_ends_the_call_after_it():
     """gateway.md D6: the reply is on the channel, the call's end is not; nobody has to say it again."""
     disk = Disk(ManualClock())
