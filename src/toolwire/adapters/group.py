@@ -17,7 +17,7 @@ from msgspec import Struct
 from toolwire.adapters.database import unavailable
 from toolwire.adapters.plan import Effects, Plan, touched
 from toolwire.adapters.queries import SQL, for_rows
-from toolwire.core.errors import StoreConflict
+from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Clock, Leased, Op
 
 STATEMENT_ROWS = (1, 4, 16, 64, 256)
@@ -62,9 +62,9 @@ def settle(connection: sqlite3.Connection, tickets: Sequence[Ticket], clock: Clo
     except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must be told
         _roll_back(connection)
         if (failure := unavailable(error, path)) is not None:
-            failure.__cause__ = error
             for ticket in tickets:
-                ticket.error = failure
+                ticket.error = StoreUnavailable(failure.message)  # one for each: its traceback is whose it is raised to
+                ticket.error.__cause__ = error
         elif len(tickets) == 1:
             refused = ValueError(f"the store cannot hold this batch: {error}")
             refused.__cause__ = error
