@@ -27,6 +27,11 @@ class Message(Struct, frozen=True):
         """Whether an answer is owed."""
         return self.id is not NO_ID
 
+    @property
+    def id_value(self) -> int | str:
+        """The id of a request as others name it, however it was spelled."""
+        return _decode_id(self.id)
+
 
 class Posted(Struct, frozen=True):
     """A response that the peer sent to a request of ours: exactly one of `result` and `error` is set."""
@@ -45,8 +50,13 @@ class _Envelope(Struct):
     error: Raw = Raw(b"")
 
 
+class _JustId(Struct):
+    id: Raw = Raw(b"")
+
+
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_id = msgspec.json.Decoder(int | str).decode
+_decode_just_id = msgspec.json.Decoder(_JustId).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -101,10 +111,9 @@ def _diagnose(body: bytes, error: Exception) -> ToolwireError:
         return ParseError(f"the body is not JSON: {plain}")
     if isinstance(value, list):
         return InvalidRequest("batches are not part of MCP; send one message a request")
-    fields = as_object(value)
-    if fields is None:
+    if as_object(value) is None:
         return InvalidRequest("the body must be one JSON object")
-    return InvalidRequest(f"not a JSON-RPC message: {error}", raw_id=_usable_id(_encode(fields.get("id"))))
+    return InvalidRequest(f"not a JSON-RPC message: {error}", raw_id=_usable_id(bytes(_decode_just_id(body).id)))
 
 
 def _usable_id(raw: bytes) -> str | None:

@@ -203,7 +203,7 @@ def _decode(data: bytes | str, one: "msgspec.json.Decoder[Any]", many: "msgspec.
         if data[:1] in (b"[", "["):
             return many.decode(data)
         return (one.decode(data),)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidRequest(f"not a frame of the agent link: {error}") from None
 
 

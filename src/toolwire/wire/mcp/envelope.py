@@ -51,6 +51,19 @@ def read_meta(message: Message) -> Meta:
     return Meta(version, capabilities)
 
 
+def check_sent_once(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse routing headers that were sent twice: which of them holds is not ours to guess.
+
+    No version and no method has a comma, which is what joins a header's values.
+
+    Raises:
+        HeaderMismatch: names the header.
+    """
+    for name in (b"mcp-protocol-version", b"mcp-method"):
+        if b"," in headers.get(name, b""):
+            raise HeaderMismatch(f"the header {name.decode()!r} was sent more than once; send it once")
+
+
 def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) -> None:
     """Hold the routing headers against the body, then the version against ours.
 
@@ -70,7 +83,7 @@ def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) 
     if key is not None:
         name = decode_header_value(headers.get(b"mcp-name", b""))
         if name != message.params.get(key):
-            raise HeaderMismatch(f"Mcp-Name is {name!r} and params.{key} {message.params.get(key)!r}; send one value")
+            raise HeaderMismatch(f"Mcp-Name is {name!r}, which is not params.{key}; send one value")
     if meta.version not in MODERN:
         raise UnsupportedVersion(
             f"protocol version {meta.version!r} is not spoken here", supported=list(MODERN), requested=meta.version

@@ -52,17 +52,23 @@ def tools_list_result(listing: bytes, stamp: Stamp | None) -> bytes:
 
 
 def tool_result(result: Result, meta: JsonObject | None, stamp: Stamp | None, version: str) -> bytes:
-    """`tools/call`. Members that are not set are left out; `meta` joins the tool's own `_meta`."""
+    """`tools/call`. Members that are not set are left out; `meta` joins the tool's own `_meta`.
+
+    The older wire takes objects alone as structured content: what is none stands in the content already.
+    """
     content = result.content
     if not has_resource_links(version):
         content = tuple(_without_links(block) for block in content)
     parts = [b'{"content":', _encode(content)]
     if result.structured is not UNSET:
-        parts += (b',"structuredContent":', _encode(result.structured))
+        structured = _encode(result.structured)
+        if stamp is not None or structured.startswith(b"{"):
+            parts += (b',"structuredContent":', structured)
     if result.error is not None:
         parts.append(b',"isError":true')
     if result.meta:
         meta = {**result.meta, **(meta or {})}
+        meta.pop(SERVER_INFO_KEY, None)  # who we are is not a tool's to say
     if stamp is not None:
         if meta:
             inner = _encode(meta)[1:-1]

@@ -61,10 +61,10 @@ def read_cursor(message: Message) -> None:
         raise InvalidParam("this cursor was not issued here; list again without one", param="cursor")
 
 
-def read_cancelled(message: Message) -> bytes | None:
-    """The id (JSON text) that `notifications/cancelled` names, if it names one."""
+def read_cancelled(message: Message) -> int | str | None:
+    """The id that `notifications/cancelled` names, if it names one."""
     id_ = message.params.get("requestId")
-    return _encode(id_) if type(id_) is str or type(id_) is int else None
+    return id_ if type(id_) is str or type(id_) is int else None
 
 
 def meta_string(meta: JsonObject, key: str) -> str | None:

@@ -12,12 +12,22 @@ LATEST_MODERN = MODERN[-1]
 ASSUMED = "2025-03-26"
 """What a request speaks that names no version."""
 
-_LEGACY_BYTES = frozenset(v.encode() for v in LEGACY)
+_LEGACY_HEADERS = {version.encode(): version for version in LEGACY}
+
+
+def legacy_version(header: bytes | None) -> str | None:
+    """The version of the initialize wire that a request with this `MCP-Protocol-Version` (or none) speaks.
+
+    `None` says that it takes the other wire, which answers for every version that is not ours.
+    """
+    if header is None:
+        return ASSUMED
+    return _LEGACY_HEADERS.get(header) or _LEGACY_HEADERS.get(header.strip())
 
 
 def is_legacy(header: bytes | None) -> bool:
     """Whether a request with this `MCP-Protocol-Version` (or none) takes the initialize wire."""
-    return header is None or header in _LEGACY_BYTES
+    return legacy_version(header) is not None
 
 
 def negotiate(requested: object) -> str:
