@@ -97,7 +97,10 @@ class Host(Process):
     def __init__(self, cwd: Path, *flags: str, port: int = 0, env: Mapping[str, str] | None = None) -> None:
         super().__init__(["up", "--demo", "--json", "--port", str(port), *flags], cwd, env)
         try:
-            self.ready = Ready(**self.line())
+            line = self.line()
+            if "error" in line:
+                raise AssertionError(f"it did not start: {line}; {self.errors.read_text()}")
+            self.ready = Ready(**line)
         except BaseException:
             self.__exit__()
             raise

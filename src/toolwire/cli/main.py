@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from cyclopts import App, CycloptsError, UnknownCommandError
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError
 
 from toolwire import __version__
 from toolwire.cli.failure import DONE, INTERRUPTED, USAGE, Failed, debugging, failure_of, misused
@@ -17,9 +17,39 @@ from toolwire.cli.output import print_failure
 
 HELP: Final = "Tools for agents: write a tool once, run it in your own agent, publish it over MCP."
 
+GROUPS: Final = {
+    "agent": "Register agents, run one, list them.",
+    "key": "Make, list and revoke keys.",
+    "owner": "Make another owner.",
+    "tools": "Serve tools over MCP, or list those of a server.",
+    "config": "See the settings.",
+}
+"""What is said of words that several commands begin with."""
 
-def make_app() -> App:
-    """The command line as cyclopts wants it."""
+COMMANDS: Final = {
+    "up": ("up:up", "Run the gateway, and with --demo an agent to try it with."),
+    "agent create": ("agents:create", "Register an agent; prints its id and its key."),
+    "agent run": ("agent_run:run", "Run an agent written in Python and attach it."),
+    "agent list": ("agents:list_agents", "List your agents."),
+    "key create": ("keys:create", "Make a key; it is shown this once."),
+    "key list": ("keys:list_keys", "List your keys, without their secrets."),
+    "key revoke": ("keys:revoke", "Make a key open nothing any more."),
+    "owner create": ("owners:create", "Make another owner, with agents and keys apart from yours."),
+    "tools serve": ("serve:serve", "Serve the tools of a Python module over MCP, without a gateway."),
+    "tools list": ("tools:list_tools", "List the tools of an MCP server or an agent."),
+    "call": ("call:call", "Call a tool of an MCP server or an agent."),
+    "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),
+    "config explain": ("explain:explain", "Show each setting, its value and where that comes from."),
+}
+"""By the words that name it: where a command is found below `toolwire.cli`, and what lists of commands say of it."""
+
+
+def make_app(asked: str = "") -> App:
+    """The command line as cyclopts wants it.
+
+    Args:
+        asked: the words of the command that is wanted; its help is then that of its function, and not the short one.
+    """
     app = App(
         name="toolwire",
         help=HELP,
@@ -28,30 +58,15 @@ def make_app() -> App:
         exit_on_error=False,
         print_error=False,
         help_format="markdown",
+        default_parameter=Parameter(show_default=False),
     )
-    app.command("toolwire.cli.up:up", help="Run the gateway, and with --demo an agent to try it with.")
-    agent = App(name="agent", help="Register agents, run one, list them.")
-    agent.command("toolwire.cli.agents:create", help="Register an agent; prints its id and its key.")
-    agent.command("toolwire.cli.agent_run:run", help="Run an agent written in Python and attach it.")
-    agent.command("toolwire.cli.agents:list_agents", name="list", help="List your agents.")
-    app.command(agent)
-    key = App(name="key", help="Make, list and revoke keys.")
-    key.command("toolwire.cli.keys:create", help="Make a key; it is shown this once.")
-    key.command("toolwire.cli.keys:list_keys", name="list", help="List your keys, without their secrets.")
-    key.command("toolwire.cli.keys:revoke", help="Make a key open nothing any more.")
-    app.command(key)
-    owner = App(name="owner", help="Make another owner.")
-    owner.command("toolwire.cli.owners:create", help="Make another owner, with agents and keys apart from yours.")
-    app.command(owner)
-    tools = App(name="tools", help="Serve tools over MCP, or list those of a server.")
-    tools.command("toolwire.cli.serve:serve", help="Serve the tools of a Python module over MCP, without a gateway.")
-    tools.command("toolwire.cli.tools:list_tools", name="list", help="List the tools of an MCP server or an agent.")
-    app.command(tools)
-    app.command("toolwire.cli.call:call", help="Call a tool of an MCP server or an agent.")
-    app.command("toolwire.cli.doctor:doctor", help="Say what is wrong here, and what to do about it.")
-    config = App(name="config", help="See the settings.")
-    config.command("toolwire.cli.explain:explain", help="Show each setting, its value and where that comes from.")
-    app.command(config)
+    groups = {name: App(name=name, help=words) for name, words in GROUPS.items()}
+    for name, (place, words) in COMMANDS.items():
+        group, _, word = name.rpartition(" ")
+        parent = groups[group] if group else app
+        parent.command(f"toolwire.cli.{place}", name=word, help=None if name == asked else words)
+    for group in groups.values():
+        app.command(group)
     return app
 
 
@@ -64,9 +79,9 @@ def execute(tokens: Sequence[str]) -> int:
     """Do what the words of a command line say; the exit code."""
     as_json = "--json" in tokens
     try:
-        code = make_app()(tokens)
+        code = make_app(_asked(tokens))(tokens)
     except CycloptsError as error:
-        print_failure(_misused(error), as_json)
+        print_failure(_misused(error, tokens), as_json)
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -82,13 +97,23 @@ def execute(tokens: Sequence[str]) -> int:
     return code if isinstance(code, int) else DONE
 
 
-def _misused(error: CycloptsError) -> Failed:
+def _asked(tokens: Sequence[str]) -> str:
+    return next((name for name in COMMANDS if name.split() == list(tokens[: name.count(" ") + 1])), "")
+
+
+def _misused(error: CycloptsError, tokens: Sequence[str]) -> Failed:
     if isinstance(error, UnknownCommandError):  # its own words would have every command imported
-        known = [name for name in error.app or () if not name.startswith("-")]
-        word = error.unused_tokens[0] if error.unused_tokens else ""
+        group = f"{tokens[0]} " if tokens[0] in GROUPS else ""
+        known = [
+            name.removeprefix(group) for name in (COMMANDS if group else [*GROUPS, *COMMANDS]) if name.startswith(group)
+        ]
+        known = [name for name in known if " " not in name]
+        word = tokens[1] if group else tokens[0]
         close = difflib.get_close_matches(word, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-        return misused(f"unknown command {word!r}; {hint}")
+        return misused(
+            f"unknown command {word!r}; "
+            + (f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}")
+        )
     return misused(f"{str(error).rstrip('.')}; `--help` says how")
 
 
