@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 
 from toolwire.core.errors import InvalidRequest, ToolwireError
 from toolwire.core.ports import Clock
+from toolwire.engine.deadline import Timer
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.channel import Draft, Party, Receipt, cancel_message
@@ -47,6 +48,8 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 HELLO_S: Final = 10.0
+ACK_DELAY_S: Final = 0.02
+"""How long `Published` waits for company: an agent does not wait for it, and a write costs as much as a call."""
 BATCH_BYTES: Final = 512 * 1024
 """About how much goes into one WebSocket message; a larger frame goes alone."""
 MAX_BAD_FRAMES: Final = 16
@@ -139,6 +142,7 @@ class _Link:
         self._tasks: TaskGroup | None = None
         self._end: _Ended | None = None
         self._bad_frames = 0
+        self._ack_timer: Timer | None = None
 
     async def serve(self, receive: Receive) -> None:
         """Greet the agent, then take and send frames until either side ends it."""
@@ -270,7 +274,7 @@ class _Link:
             self._put(Refused(error.code, error.message, frame.ref))
 
     def _answer(self, frame: Publish, receipt: Receipt) -> None:
-        self._put(Published(frame.ref, receipt.message_id, receipt.offset, receipt.idempotent))
+        self._put_by_and_by(Published(frame.ref, receipt.message_id, receipt.offset, receipt.idempotent))
 
     async def _answer_read(self, frame: Read) -> None:
         try:
@@ -313,12 +317,26 @@ class _Link:
         if self._filled is not None:
             self._filled.set()
 
+    def _put_by_and_by(self, frame: FromGateway) -> None:
+        """Send a frame that nobody waits for with the next one that somebody does, or after a moment."""
+        self._outgoing.append(frame)
+        if self._ack_timer is None and self._filled is not None:
+            self._ack_timer = self._presence.timekeeper.after(ACK_DELAY_S, self._wake_writer)
+
+    def _wake_writer(self) -> None:
+        self._ack_timer = None
+        if self._filled is not None:
+            self._filled.set()
+
     async def _write(self) -> None:
         while True:
             if not self._outgoing:
                 self._filled = anyio.Event()
                 await self._filled.wait()
                 self._filled = None
+                if self._ack_timer is not None:
+                    self._ack_timer.cancel()
+                    self._ack_timer = None
             frames, self._outgoing = self._outgoing, []
             for text in _messages(frames):
                 try:

@@ -41,7 +41,7 @@ class Presence:
     ) -> None:
         self._store = store
         self._recorder = recorder
-        self._timekeeper = timekeeper
+        self.timekeeper = timekeeper
         self._mode_of = mode_of
         self.rules = rules or Rules()
         self._desks: dict[str, Desk] = {}
@@ -52,7 +52,7 @@ class Presence:
         """The desk of an agent."""
         desk = self._desks.get(agent_id)
         if desk is None:
-            desk = Desk(agent_id, self._mode_of, self.rules, self._timekeeper, self._send)
+            desk = Desk(agent_id, self._mode_of, self.rules, self.timekeeper, self._send)
             self._desks[agent_id] = desk
         return desk
 
