@@ -76,6 +76,11 @@ class Timekeeper:
         """Call `callback` in `seconds`."""
         return self.at(anyio.current_time() + seconds, callback)
 
+    @property
+    def kept(self) -> int:
+        """How many timers are kept, cancelled ones among them."""
+        return len(self._heap)
+
     async def keep(self) -> None:
         """Keep time until cancelled."""
         while True:

@@ -140,6 +140,11 @@ class Engine:
         await self._run(record, entry.handler)
         return Submission(record)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no call is under way here: who stops the engine now cuts nothing off."""
+        return not (self._live or self._claims or self._claiming)
+
     def find(self, call_id: str) -> Record | None:
         """A call that is running here."""
         return self._live.get(call_id)
