@@ -249,9 +249,11 @@ class Engine:
                 check_same(claim, fingerprint)
                 return Submission(record, claim, replayed=True)
             stored = await self.store.get("claim", "", scope)
-            if stored is not None and (found := await self._replay(decode_claim(stored.value), fingerprint)):
-                return found
-            if scope in self._claims or scope in self._claiming:
+            if stored is not None and not self._taken(scope):
+                found = await self._replay(decode_claim(stored.value), fingerprint)
+                if found is not None:
+                    return found
+            if self._taken(scope):
                 continue  # somebody else here was faster while we looked
             now = self.clock.now()
             claim = Claim(call.id, call.caller.owner, fingerprint, now, now + self.limits.idempotency_ttl_s)
@@ -260,6 +262,10 @@ class Engine:
             except StoreConflict:
                 tries += 1  # another process claimed the key between our look and our write: look again
         raise Conflict("this idempotency_key is being claimed elsewhere; send the same call again", retry_after_ms=1000)
+
+    def _taken(self, scope: str) -> bool:
+        """Whether a key stands for a call that runs here, or is about to."""
+        return scope in self._claims or scope in self._claiming
 
     async def _replay(self, claim: Claim, fingerprint: str) -> Submission | None:
         """The record of an ended call under a key, or `None` when the key is free again."""
