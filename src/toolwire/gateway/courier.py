@@ -10,7 +10,14 @@ import msgspec
 from anyio import get_cancelled_exc_class
 
 from toolwire.core.call import Call
-from toolwire.core.errors import ChannelClosed, ChannelNotFound, OutcomeUnknown, ServiceUnavailable, WaitTimeout
+from toolwire.core.errors import (
+    AgentBusy,
+    ChannelClosed,
+    ChannelNotFound,
+    OutcomeUnknown,
+    ServiceUnavailable,
+    WaitTimeout,
+)
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Op, Store
@@ -24,8 +31,21 @@ from toolwire.gateway.presence import Presence
 from toolwire.gateway.registration import MESSAGE_SOURCE
 from toolwire.wire.link import TERMINAL_TYPES, Message, message_id_of
 
-MAX_CLAIMED = 10_000
-"""Calls between their claim and their delivery. Those whose claim failed are never delivered; the oldest go."""
+MAX_CLAIM_S = 60.0
+"""How long a claim may take. A call whose claim failed is never delivered, and is forgotten after this."""
+
+
+class _Claimed:
+    """A call between its claim and its delivery; of one that is not durable nothing is made before the claim."""
+
+    __slots__ = ("at", "channel", "delivery", "tool")
+
+    def __init__(self, at: float, tool: Tool, channel: Channel | None = None, delivery: Delivery | None = None) -> None:
+        self.at = at
+        self.tool = tool
+        self.channel = channel
+        self.delivery = delivery
+
 
 _encode_arguments = msgspec.json.Encoder().encode
 
@@ -57,8 +77,8 @@ class Courier:
         self._recorder = recorder
         self._clock = clock
         self._keyed_deadline_s = keyed_deadline_s
-        self._claimed: dict[str, Tool | tuple[Channel, Delivery]] = {}
-        self._resumable: dict[str, Delivery] = {}
+        self._claimed: dict[str, _Claimed] = {}
+        self._resumable: dict[str, tuple[Channel, Delivery]] = {}
 
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse before the claim what cannot be delivered.
@@ -71,15 +91,14 @@ class Courier:
 
     def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
         """The channel, the message, and who will be sent it, to be committed; nothing for a plain call."""
-        if len(self._claimed) >= MAX_CLAIMED:
-            del self._claimed[next(iter(self._claimed))]
-        if not call.durable:
-            self._claimed[call.id] = tool
-            return ()
         now = self._clock.now()
+        self._forget_failed(now)
+        if not call.durable:
+            self._claimed[call.id] = _Claimed(now, tool)
+            return ()
         channel = self._channel_of(call, now)
         delivery = self._delivery(call, tool, channel, now)
-        self._claimed[call.id] = (channel, delivery)
+        self._claimed[call.id] = _Claimed(now, tool, channel, delivery)
         return self._durable_ops(channel, delivery, now)
 
     async def exchange(self, call: Call, emit: Emit) -> Message:
@@ -87,14 +106,14 @@ class Courier:
         claimed = self._claimed.pop(call.id, None)
         if claimed is None:
             raise ServiceUnavailable("the call waited too long for its claim; send it again")
-        if isinstance(claimed, Tool):
+        channel, delivery = claimed.channel, claimed.delivery
+        if channel is None or delivery is None:
             now = self._clock.now()
             channel = self._channel_of(call, now)
-            delivery = self._delivery(call, claimed, channel, now)
+            delivery = self._delivery(call, claimed.tool, channel, now)
             if channel.kept_in_stream:
                 await self._commit(channel, delivery)
         else:
-            channel, delivery = claimed
             channel.opened()
             if channel.kept_in_stream:
                 channel.put(delivery.message)
@@ -105,17 +124,23 @@ class Courier:
     async def resume(self, call: Call, emit: Emit) -> Message:
         """Wait for the reply to a call from before a restart; see `providers.agent.Courier.resume`."""
         message_id = message_id_of(call.id)
-        delivery = self._resumable.pop(message_id, None)
+        resumable = self._resumable.pop(message_id, None)
+        if resumable is not None:
+            channel, delivery = resumable
+            delivery.emit = emit
+            return await self._outcome(call, channel, delivery)
         try:
             channel = await self._channels.find(call.context_id or _channel_id(call), GATEWAY_PARTY)
-        except ChannelNotFound:
-            raise _unknown() from None
-        if delivery is None:
-            return await self._answered_before(channel, message_id)
-        return await self._answer(call, channel, delivery, emit, resumed=True)
+            return await self._channels.wait(channel, message_id, 0.0, types=TERMINAL_TYPES)
+        except (ChannelNotFound, ChannelClosed, WaitTimeout):
+            raise OutcomeUnknown(
+                "the gateway stopped while the call was under way and nothing of it is left; check before you retry"
+            ) from None
 
     async def take_up(self, deliveries: Iterable[Delivery]) -> None:
-        """Take up the calls among what was not answered before a restart, before the engine recovers them.
+        """Go on delivering the calls among what was not answered before a restart.
+
+        Call it before agents attach, so that none is told to stop what will be resumed, and before the engine recovers.
 
         Raises:
             StoreUnavailable: the store cannot be read.
@@ -123,10 +148,25 @@ class Courier:
         for delivery in deliveries:
             if delivery.call_id is None:
                 continue
-            if await self._store.get("open_call", delivery.owner, delivery.call_id) is None:
+            try:
+                channel = await self._channels.find(delivery.message.channel_id, GATEWAY_PARTY)
+            except ChannelNotFound:
+                channel = None
+            opened = await self._store.get("open_call", delivery.owner, delivery.call_id)
+            if opened is None or channel is None:
                 self._drop(delivery)
-            else:
-                self._resumable[delivery.id] = delivery
+                continue
+            self._resumable[delivery.id] = (channel, delivery)
+            channel.expect(delivery.id, delivery)
+            desk = self._presence.desk(delivery.agent_id)
+            (desk.submit if delivery.taken_by is None else desk.submit_taken)(delivery)
+
+    def _forget_failed(self, now: float) -> None:
+        while self._claimed:
+            call_id, oldest = next(iter(self._claimed.items()))
+            if now - oldest.at <= MAX_CLAIM_S:
+                return
+            del self._claimed[call_id]
 
     def _channel_of(self, call: Call, now: float) -> Channel:
         """The channel of a call: the one it names, or a new one.
@@ -195,26 +235,27 @@ class Courier:
         channel.opened()
         channel.put(delivery.message)
 
-    async def _answer(
-        self, call: Call, channel: Channel, delivery: Delivery, emit: Emit, *, resumed: bool = False
-    ) -> Message:
+    async def _answer(self, call: Call, channel: Channel, delivery: Delivery, emit: Emit) -> Message:
         delivery.emit = emit
         channel.expect(delivery.id, delivery)
         desk = self._presence.desk(call.agent_id)
         try:
-            if resumed and delivery.taken_by is not None:
-                desk.submit_taken(delivery)
-            else:
-                if not resumed:
-                    desk.check_free()
-                desk.submit(delivery)
+            desk.check_free()
+        except AgentBusy:
+            self._end(channel, delivery)
+            raise
+        desk.submit(delivery)
+        return await self._outcome(call, channel, delivery)
+
+    async def _outcome(self, call: Call, channel: Channel, delivery: Delivery) -> Message:
+        try:
             return await delivery.wait()
         except get_cancelled_exc_class():
             if not call.outlives_request and not self._cut_off(delivery):
                 self._tell_cancelled(delivery)
             raise
         finally:
-            desk.withdraw(delivery)
+            self._presence.desk(call.agent_id).withdraw(delivery)
             if not self._cut_off(delivery):
                 self._end(channel, delivery)
 
@@ -242,19 +283,6 @@ class Courier:
     def _drop(self, delivery: Delivery) -> None:
         self._recorder.add(lambda: (delivery.done_op(),))
 
-    async def _answered_before(self, channel: Channel, message_id: str) -> Message:
-        """The answer that was committed before the restart, when the call's own end was not."""
-        try:
-            return await self._channels.wait(channel, message_id, 0.0, types=TERMINAL_TYPES)
-        except (ChannelClosed, WaitTimeout):
-            raise _unknown() from None
-
 
 def _channel_id(call: Call) -> str:
     return "ch_" + call.id.removeprefix("call_")
-
-
-def _unknown() -> OutcomeUnknown:
-    return OutcomeUnknown(
-        "the gateway stopped while the call was under way and nothing of it is left; check before you call it again"
-    )

@@ -6,11 +6,10 @@ one commit. Protocol: wire/link.py.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final, TypeAlias
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Final
 
 import anyio
-import msgspec
 from anyio.abc import TaskGroup
 
 from toolwire.core.errors import InvalidRequest, ToolwireError
@@ -18,10 +17,21 @@ from toolwire.core.ports import Clock
 from toolwire.engine.deadline import Timer
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth, Identity
-from toolwire.gateway.channel import Draft, Party, Receipt, cancel_message
+from toolwire.gateway.channel import Party, Receipt, cancel_message
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery, delivery_id_of
 from toolwire.gateway.desk import Desk
+from toolwire.gateway.link_frames import (
+    POLICY,
+    BadFrame,
+    Receive,
+    Send,
+    data_of,
+    draft_of,
+    refuse_handshake,
+    sort_out,
+    texts_of,
+)
 from toolwire.gateway.presence import Presence
 from toolwire.surfaces.limits import credentials_in
 from toolwire.wire.link import (
@@ -40,24 +50,21 @@ from toolwire.wire.link import (
     Welcome,
     decode_from_agent,
 )
-from toolwire.wire.rest import failure
 
 logger = logging.getLogger("toolwire.gateway")
-
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 HELLO_S: Final = 10.0
 ACK_DELAY_S: Final = 0.02
 """How long `Published` waits for company: an agent does not wait for it, and a write costs as much as a call."""
-BATCH_BYTES: Final = 512 * 1024
-"""About how much goes into one WebSocket message; a larger frame goes alone."""
+MAX_COMMITTING: Final = 512
+"""Messages of one link that are being committed; beyond that its frames are not read for a moment."""
+MAX_BACKLOG: Final = 20_000
+"""Frames that wait for an agent that does not read; beyond that its link is given up."""
 MAX_BAD_FRAMES: Final = 16
 """Messages that are no frames before the link is given up."""
 
-POLICY: Final = 1008
 GOING_AWAY: Final = 1012
-"""Close codes: we refuse this agent; the server (this one) is shutting down."""
+"""Close code: the server (this one) is shutting down."""
 SUPERSEDED: Final = 4409
 """Close code: another link speaks for the same journal now."""
 
@@ -98,7 +105,7 @@ class AgentLinks:
         try:
             identity = self._auth.identify_as(credentials_in(scope["headers"]), "agk")
         except ToolwireError as error:
-            await _refuse(scope, send, error)
+            await refuse_handshake(scope, send, error)
             return
         await send({"type": "websocket.accept"})
         link = _Link(identity, self._agents, self._presence, self._channels, self._clock, send)
@@ -112,6 +119,7 @@ class AgentLinks:
         for link in self._links:
             if link.agent_id == record.agent_id:
                 link.end(POLICY, "the agent was removed")
+        self._presence.forget(record.agent_id)
 
 
 class _Link:
@@ -143,6 +151,8 @@ class _Link:
         self._end: _Ended | None = None
         self._bad_frames = 0
         self._ack_timer: Timer | None = None
+        self._committing = 0
+        self._committed = anyio.Event()
 
     async def serve(self, receive: Receive) -> None:
         """Greet the agent, then take and send frames until either side ends it."""
@@ -176,11 +186,11 @@ class _Link:
 
     async def _greet(self, receive: Receive) -> tuple[Hello, tuple[FromAgent, ...]] | None:
         with anyio.move_on_after(HELLO_S):
-            data = await _next(receive)
-            if data is None:
+            event = await receive()
+            if event["type"] == "websocket.disconnect":
                 return None
             try:
-                hello, *rest = decode_from_agent(data)
+                hello, *rest = decode_from_agent(data_of(event))
                 if not isinstance(hello, Hello):
                     raise InvalidRequest("the first frame must be hello")
                 if hello.protocol != PROTOCOL:
@@ -199,7 +209,7 @@ class _Link:
 
     async def _refused(self, error: ToolwireError) -> _Ended:
         frame = Refused(error.code, error.message)
-        await self._send({"type": "websocket.send", "text": _encode(frame).decode()})
+        await self._send({"type": "websocket.send", "text": texts_of([frame])[0]})
         return _Ended(POLICY, error.code)
 
     async def _converse(self, first: tuple[Hello, tuple[FromAgent, ...]], receive: Receive) -> None:
@@ -235,12 +245,16 @@ class _Link:
             event = await receive()
             if event["type"] == "websocket.disconnect":
                 return int(event.get("code") or 0)
-            data = event.get("bytes") or event.get("text") or b""
+            data = data_of(event)
             try:
                 frames = decode_from_agent(data)
             except InvalidRequest as error:
-                frames = self._salvage(data, error)
+                frames, bad = sort_out(data, error)
+                self._refuse_frames(bad)
             self._take(frames)
+            while self._committing >= MAX_COMMITTING:
+                self._committed = anyio.Event()
+                await self._committed.wait()
 
     def _take(self, frames: tuple[FromAgent, ...]) -> None:
         for frame in frames:
@@ -259,19 +273,23 @@ class _Link:
         channel = self._channels.get(frame.channel_id)
         if channel is None or channel.durable:
             assert self._tasks is not None
+            self._committing += 1
             self._tasks.start_soon(self._publish_durably, frame)
             return
         try:
-            self._answer(frame, self._channels.publish_now(channel, _draft(frame), self._party))
+            self._answer(frame, self._channels.publish_now(channel, draft_of(frame), self._party))
         except ToolwireError as error:
             self._put(Refused(error.code, error.message, frame.ref))
 
     async def _publish_durably(self, frame: Publish) -> None:
         try:
             channel = await self._channels.find(frame.channel_id, self._party)
-            self._answer(frame, await self._channels.publish(channel, _draft(frame), self._party))
+            self._answer(frame, await self._channels.publish(channel, draft_of(frame), self._party))
         except ToolwireError as error:
             self._put(Refused(error.code, error.message, frame.ref))
+        finally:
+            self._committing -= 1
+            self._committed.set()
 
     def _answer(self, frame: Publish, receipt: Receipt) -> None:
         self._put_by_and_by(Published(frame.ref, receipt.message_id, receipt.offset, receipt.idempotent))
@@ -285,35 +303,18 @@ class _Link:
             return
         self._put(Rows(frame.ref, tuple(history.messages)))
 
-    def _salvage(self, data: bytes | str, error: InvalidRequest) -> tuple[FromAgent, ...]:
-        """The good frames of a message in which one is bad; each bad one is refused."""
-        frames: list[FromAgent] = []
-        try:
-            parts = _split(data)
-        except msgspec.DecodeError:
-            parts = []
-            self._refuse_frame(error, None)
-        for part in parts:
-            try:
-                frames.extend(decode_from_agent(bytes(part)))
-            except InvalidRequest as bad:
-                self._refuse_frame(bad, part)
-        return tuple(frames)
-
-    def _refuse_frame(self, error: InvalidRequest, part: msgspec.Raw | None) -> None:
-        self._bad_frames += 1
+    def _refuse_frames(self, bad: Sequence[BadFrame]) -> None:
+        self._bad_frames += len(bad)
         if self._bad_frames > MAX_BAD_FRAMES:
             raise _Ended(POLICY, "too many messages that are no frames of this protocol")
-        ref = None
-        if part is not None:
-            try:
-                ref = _decode_ref(part).ref
-            except msgspec.DecodeError:
-                ref = None
-        self._put(Refused(error.code, error.message, ref))
+        for frame in bad:
+            self._put(Refused(frame.error.code, frame.error.message, frame.ref))
 
     def _put(self, frame: FromGateway) -> None:
         self._outgoing.append(frame)
+        if len(self._outgoing) > MAX_BACKLOG:
+            self._outgoing.clear()
+            self.end(POLICY, "the agent does not read what it is sent")
         if self._filled is not None:
             self._filled.set()
 
@@ -338,7 +339,7 @@ class _Link:
                     self._ack_timer.cancel()
                     self._ack_timer = None
             frames, self._outgoing = self._outgoing, []
-            for text in _messages(frames):
+            for text in texts_of(frames):
                 try:
                     await self._send({"type": "websocket.send", "text": text})
                 except OSError:
@@ -350,43 +351,3 @@ class _Link:
                 await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason[:100]})
             except (OSError, RuntimeError):
                 return
-
-
-class _WithRef(msgspec.Struct):
-    ref: int | None = None
-
-
-_encode = msgspec.json.Encoder().encode
-_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_decode_ref = msgspec.json.Decoder(_WithRef).decode
-
-
-def _messages(frames: list[FromGateway]) -> list[str]:
-    """The frames as WebSocket messages of bounded size."""
-    data = _encode(frames)
-    if len(data) <= BATCH_BYTES or len(frames) == 1:
-        return [data.decode()]
-    middle = len(frames) // 2
-    return [*_messages(frames[:middle]), *_messages(frames[middle:])]
-
-
-def _draft(frame: Publish) -> Draft:
-    return Draft(frame.type, frame.payload, frame.message_id, frame.in_reply_to)
-
-
-async def _next(receive: Receive) -> bytes | str | None:
-    event = await receive()
-    if event["type"] == "websocket.disconnect":
-        return None
-    return event.get("bytes") or event.get("text") or b""
-
-
-async def _refuse(scope: MutableMapping[str, Any], send: Send, error: ToolwireError) -> None:
-    """Answer the handshake with an HTTP status where the server can, else with a close."""
-    if "websocket.http.response" not in (scope.get("extensions") or {}):
-        await send({"type": "websocket.close", "code": POLICY, "reason": error.code})
-        return
-    status, body = failure(error)
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import anyio
 
-from toolwire.core.errors import ServiceUnavailable, ToolwireError
+from toolwire.core.errors import AgentNotFound, ServiceUnavailable, ToolwireError
 from toolwire.core.ports import Del, Op, Put, Store
 from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.recorder import Recorder
@@ -76,6 +76,7 @@ class Presence:
                 delivery = Delivery(record.message, row.owner, record.owner, record.call_id, record.repeatable)
                 delivery.durable = True
                 delivery.taken_by = delivery.recorded = record.taken_by
+                delivery.attempts = 0 if record.taken_by is None else 1
                 found.append(delivery)
         return found
 
@@ -100,6 +101,14 @@ class Presence:
             await self._store.tx([d.record_op(journal) for d in unrecorded])
             for delivery in unrecorded:
                 delivery.recorded = journal
+
+    def forget(self, agent_id: str) -> None:
+        """An agent is removed: nobody will answer what it still has."""
+        desk = self._desks.pop(agent_id, None)
+        if desk is not None:
+            for delivery in tuple(desk.open.values()):
+                delivery.fail(AgentNotFound(f"agent {agent_id!r} was removed"))
+            self.note_detached(agent_id)
 
     def note_attached(self, agent_id: str) -> None:
         """An agent is there: after a restart it will be expected."""

@@ -213,12 +213,15 @@ class LinkedAgent:
         self._out, self.outbox = anyio.create_memory_object_stream[FromGateway](10_000)
         self.events: list[MutableMapping[str, Any]] = []
         self.closed = anyio.Event()
+        self.deaf = False
         self._refs = 0
 
     async def receive(self) -> MutableMapping[str, Any]:
         return await self._in.receive()
 
     async def send(self, event: MutableMapping[str, Any]) -> None:
+        if self.deaf and event["type"] == "websocket.send":
+            await anyio.sleep_forever()
         await anyio.lowlevel.checkpoint()
         self.events.append(event)
         if event["type"] == "websocket.send":

@@ -282,13 +282,59 @@ async def test_a_draining_agent_finishes_what_it_has_and_gets_no_more():
             assert (await calling.end()).content == (Text("done"),)
 
 
-async def test_an_agent_that_is_removed_is_detached():
+async def test_an_agent_that_is_removed_is_detached_and_its_calls_end():
     async with open_service() as service:
         agent_id, key = await service.agent("research")
         async with service.link(key, "do") as agent:
+            calling = service.call(agent_id, "do")
+            await agent.delivered()
             await service.agents.remove(agent_id)
+            assert await calling.code() == "agent_not_found"
             with anyio.fail_after(5):
                 await agent.closed.wait()
+
+
+async def test_an_agent_that_does_not_read_is_let_go():
+    """Every buffer is bounded: what is written for an agent that takes nothing does not grow for ever."""
+    async with open_service() as service:
+        _, key = await service.agent("deaf")
+        async with service.link(key) as agent:
+            agent.deaf = True
+            for _ in range(600):
+                agent.say(*[Hello(1, "j", Registration("x")) for _ in range(50)])
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+            assert agent.events[-1]["reason"] == "the agent does not read what it is sent"
+
+
+async def test_a_flood_of_messages_to_commit_is_taken_a_piece_at_a_time():
+    """Backpressure: all of them arrive, in order, though only so many are being committed at once."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("chatty")
+        async with service.link(key) as agent:
+            channel = await service.channels.create("own_1", (agent_id,))
+            for n in range(1200):
+                agent.answer(channel.id, None, "note", text=str(n))
+            for _ in range(1200):
+                assert isinstance(await agent.next(), Published)
+            history = await service.channels.history(channel, 700, 500)
+            assert [row.payload["text"] for row in history.messages] == [str(n) for n in range(700, 1200)]
+
+
+@pytest.mark.parametrize("extensions", [None, {}])
+async def test_where_the_server_cannot_refuse_with_a_status_the_socket_is_closed(extensions: Any):
+    async with open_service() as service:
+        events: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "websocket.connect"}
+
+        async def send(event: Any) -> None:
+            events.append(event)
+
+        scope: dict[str, Any] = {"type": "websocket", "headers": [], "extensions": extensions}
+        await service.links(scope, receive, send)
+        assert events == [{"type": "websocket.close", "code": 1008, "reason": "unauthorized"}]
 
 
 async def test_a_second_hello_is_refused_and_the_link_goes_on():

@@ -86,7 +86,7 @@ async def test_a_taken_call_goes_after_the_restart_to_the_journal_that_took_it()
         assert await other.quiet()
         async with service.link(key, "do", journal="a") as agent:
             frame = await agent.next()
-            assert (frame.message, frame.redelivered) == (message, False)
+            assert (frame.message, frame.redelivered) == (message, True)
             agent.publish(message, text="done")
             retry = service.call(agent_id, "do", **KEYED)
             assert (await retry.end()).content == (Text("done"),)
