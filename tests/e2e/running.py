@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import anyio
 import httpx2
 from msgspec import Struct
 
@@ -157,6 +158,15 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOOLWIRE_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
     return {**kept, "PATH": path, **(more or {})}
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    """Wait until another process has made something true."""
+    for _ in range(int(STOP_LIMIT_S / POLL_S)):
+        if condition():
+            return
+        await anyio.sleep(POLL_S)
+    raise AssertionError("it has not come true in time")
 
 
 @contextlib.contextmanager

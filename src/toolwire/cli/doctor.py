@@ -94,7 +94,7 @@ def _mcp_client() -> Finding:
             "mcp client",
             "note",
             "not installed; `toolwire call` and `toolwire tools list` need it",
-            "pip install 'toolwire[mcp]'",
+            'pip install "mcp>=2.3"',
         )
     return Finding("mcp client", "ok", "installed")
 

@@ -36,7 +36,7 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
         from mcp.types import Implementation
     except ImportError:
         raise Failed(
-            "this command needs the MCP client; install it with: pip install 'toolwire[mcp]'", "missing_extra"
+            'this command needs the MCP client; install it with: pip install "mcp>=2.3"', "missing_extra"
         ) from None
     if not debugging():
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs tracebacks of what it also raises

@@ -87,8 +87,8 @@ def test_a_traceback_is_shown_only_when_it_is_asked_for(
     [
         (["--version"], {"toolwire.gateway", "uvicorn", "mcp", "httpx2", "anyio"}),
         (["config", "explain"], {"toolwire.gateway", "uvicorn", "mcp", "httpx2", "anyio"}),
-        (["agent", "list"], {"toolwire.gateway", "uvicorn", "mcp", "sqlite3"}),
-        (["call", "x", "y", "--args", "["], {"toolwire.gateway", "uvicorn", "mcp", "sqlite3"}),
+        (["agent", "list"], {"toolwire.gateway", "uvicorn", "mcp", "toolwire.adapters"}),
+        (["call", "x", "y", "--args", "["], {"toolwire.gateway", "uvicorn", "mcp", "toolwire.adapters"}),
         (["up", "--config", "gone.toml"], {"mcp", "toolwire.agent"}),
     ],
 )
