@@ -12,20 +12,19 @@ How they lie in the store is the business of channel_shelf.py, how long of chann
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Protocol
 
 import anyio
 import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import Forbidden, InvalidParam, ToolwireError, WaitTimeout
+from toolwire.core.errors import ToolwireError, WaitTimeout
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Op, Store
 from toolwire.engine.recorder import Recorder
 from toolwire.gateway.channel import (
-    GATEWAY_PARTY,
     Channel,
     Draft,
     Party,
@@ -34,12 +33,9 @@ from toolwire.gateway.channel import (
     channel_not_found,
     receipt_of,
 )
+from toolwire.gateway.channel_rules import admit
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
-from toolwire.providers.agent_reply import DELTA
 from toolwire.wire.link import TERMINAL_TYPES, Message
-
-AGENTS_TYPES: Final = (*TERMINAL_TYPES, DELTA)
-"""What only agents say."""
 
 
 class Postman(Protocol):
@@ -174,7 +170,7 @@ class Channels:
         while True:
             if not channel.durable:
                 return self.publish_now(channel, draft, party)
-            known = self._admit(channel, draft, party)
+            known = admit(channel, draft, party, self._clock.now())
             if known is not None:
                 return known
             underway = None if channel.pending is None else channel.pending.get(draft.message_id or "")
@@ -184,7 +180,7 @@ class Channels:
 
     def publish_now(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """`publish` on the channel of a plain call, which needs no store."""
-        known = self._admit(channel, draft, party)
+        known = admit(channel, draft, party, self._clock.now())
         if known is not None:
             return known
         message = channel.message(draft, party.name, self._clock.now())
@@ -266,6 +262,18 @@ class Channels:
             await self._store.tx([self.shelf.record_op(channel, closed_at=self._clock.now())])
         self.close_now(channel)
 
+    async def end_context(self, context_id: str) -> None:
+        """A session has ended, and with it its conversation, if there was one (gateway.md D12).
+
+        Calls that are under way are still answered.
+
+        Raises:
+            StoreUnavailable: it could not be stored.
+        """
+        channel = self._channels.get(context_id) or await self._load(context_id)
+        if channel is not None:
+            await self.close(channel)
+
     def close_now(self, channel: Channel) -> None:
         """Close a channel in memory; the channel of a plain call is written behind."""
         if channel.closed_at is not None:
@@ -291,17 +299,6 @@ class Channels:
     def in_use(self) -> Sequence[Channel]:
         """The channels in memory."""
         return tuple(self._channels.values())
-
-    def _admit(self, channel: Channel, draft: Draft, party: Party) -> Receipt | None:
-        channel.check_member(party)
-        if party.agent_id is None and party is not GATEWAY_PARTY and draft.type in AGENTS_TYPES:
-            raise Forbidden(f"only agents publish {draft.type!r}; publish a chat_message")
-        known = channel.known(draft, party.name)
-        if known is None:
-            channel.check_open(self._clock.now())
-            if not channel.kept_in_stream and draft.type in TERMINAL_TYPES:
-                _check_answers(channel, draft)
-        return known
 
     async def _commit(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """Mint, commit and put a message on a durable channel.
@@ -385,12 +382,3 @@ class Channels:
         finally:
             del self._loading[channel_id]
             done.set()
-
-
-def _check_answers(channel: Channel, draft: Draft) -> None:
-    """An answer that names no message would leave its caller waiting for the time-out: say so to the agent instead."""
-    if not any(row.message_id == draft.in_reply_to for row in channel.rows):
-        raise InvalidParam(
-            f"in_reply_to {draft.in_reply_to!r} is no message on channel {channel.id!r}; answer a message_id of it",
-            param="in_reply_to",
-        )

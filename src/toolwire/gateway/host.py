@@ -79,7 +79,8 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, channels.owns_context)
-    sessions = Sessions(store, engine.recorder, clock, opened.secret, config.session_idle_ttl_s)
+    idle_s = config.session_idle_ttl_s
+    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, channels.end_context)
     settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)
     http = McpHttp(engine, door, sessions, guard, settings)
     links = AgentLinks(auth, agents, presence, channels, clock)

@@ -139,8 +139,10 @@ class Post:
 
     def closed(self, channel: Channel) -> None:
         """A channel is closed: what it still has to deliver is given up."""
-        for expecting in tuple((channel.expected or {}).values()):
+        expected = channel.expected or {}
+        for message_id, expecting in tuple(expected.items()):
             if isinstance(expecting, _Mail):
+                del expected[message_id]
                 for delivery in expecting.deliveries.values():
                     self._presence.desk(delivery.agent_id).withdraw(delivery)
                     self._done(delivery)

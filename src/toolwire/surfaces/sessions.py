@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import os
 from base64 import b32hexencode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -43,13 +44,25 @@ class _Seen(Struct):
 
 
 class Sessions:
-    """Mints, checks and ends sessions. `secret` seals the tokens; replicas share it."""
+    """Mints, checks and ends sessions. `secret` seals the tokens; replicas share it.
 
-    def __init__(self, store: Store, recorder: Recorder, clock: Clock, secret: bytes, idle_ttl_s: float) -> None:
+    `on_end` is told the `context_id` of each session that was ended.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        recorder: Recorder,
+        clock: Clock,
+        secret: bytes,
+        idle_ttl_s: float,
+        on_end: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
         self._store = store
         self._recorder = recorder
         self._clock = clock
         self._secret = secret
+        self._on_end = on_end
         self._idle_ttl_s = idle_ttl_s
         self._touch_every_s = idle_ttl_s / TOUCHES
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
@@ -93,6 +106,8 @@ class Sessions:
         key = _row_key(session.id) + _ENDED
         await self._store.tx([Put("session", caller.principal, key, b"", expires_at=ends)])
         self._seen.pop((session.id, caller.principal, agent_id), None)
+        if self._on_end is not None:
+            await self._on_end(session.context_id)
 
     def _remember(self, key: tuple[str, str, str], seen: _Seen) -> None:
         if len(self._seen) >= CACHED and key not in self._seen:

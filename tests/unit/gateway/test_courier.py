@@ -278,6 +278,23 @@ async def test_a_session_has_a_channel_before_its_first_call_and_none_after_it_w
             assert not await service.channels.owns_context(agent_id, in_session(), "ch_session")
 
 
+async def test_a_session_that_ends_lets_its_calls_be_answered_and_takes_no_more():
+    """gateway.md D12: DELETE closes the channel; the call under way keeps its answer, also one with a key."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("talker")
+        async with service.link(key, "talk") as agent:
+            calling = service.call(agent_id, "talk", caller=in_session(), context_id="ch_session", idempotency_key="k")
+            message = await agent.delivered()
+            await service.channels.end_context("ch_session")
+            await service.channels.end_context("ch_never_used")
+            agent.answer("ch_session", None, "note", text="too late")
+            assert (await agent.next()).code == "channel_closed"
+            agent.publish(message, "agent_reply_delta", text="nearly")
+            agent.publish(message, text="done")
+            assert (await calling.end()).content == (Text("done"),)
+            assert not await service.channels.owns_context(agent_id, in_session(), "ch_session")
+
+
 async def test_what_an_agent_says_of_another_message_ends_no_call():
     """gateway.md 14: matched by in_reply_to alone; the agent is told that it named nothing."""
     async with open_service() as service:
