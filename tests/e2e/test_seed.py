@@ -7,6 +7,8 @@ import json
 import subprocess
 from typing import Any
 
+import anyio
+import httpx2
 import pytest
 
 from tests.e2e.running import Host, environment
@@ -94,3 +96,25 @@ def test_a_repeated_key_is_answered_from_memory(host: Host):
 
     assert first["content"] == second["content"]
     assert second["_meta"]["toolwire/idempotency"]["replayed"] is True
+
+
+async def test_a_thousand_calls_at_once_get_one_answer_each(host: Host):
+    answers: dict[int, Any] = {}
+    headers = {"x-agent-api-key": host.ready.bak}
+    limits = httpx2.Limits(max_connections=50)
+    async with httpx2.AsyncClient(base_url=host.ready.url, headers=headers, limits=limits, timeout=60) as client:
+
+        async def call(n: int) -> None:
+            params = {"name": "web_search", "arguments": {"query": f"tides {n}", "max_results": 1}}
+            request = {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": params}
+            answer = (await client.post(f"/{host.ready.agent_id}/mcp", json=request)).json()
+            assert answer["id"] == n
+            assert n not in answers
+            answers[n] = answer["result"]["content"][0]["text"]
+
+        async with anyio.create_task_group() as calls:
+            for n in range(1000):
+                calls.start_soon(call, n)
+
+    assert all(f"'tides {n}'" in text for n, text in answers.items())
+    assert len(answers) == 1000

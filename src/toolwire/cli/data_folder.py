@@ -19,6 +19,7 @@ from toolwire.cli.failure import Failed
 HOST_FILE: Final = "host.json"
 LOCK_FILE: Final = "host.lock"
 OWNER_KEY_FILE: Final = "owner.key"
+IGNORE_FILE: Final = ".gitignore"
 
 
 class HostInfo(Struct, frozen=True):
@@ -39,7 +40,7 @@ class DataFolder:
         self.path = path
 
     def prepare(self) -> None:
-        """Make the folder, for its user alone, and see that it can be written.
+        """Make the folder, for its user alone and kept out of git, and see that it can be written.
 
         Raises:
             Failed: that is not possible here.
@@ -48,6 +49,8 @@ class DataFolder:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.path):
                 pass
+            if not (self.path / IGNORE_FILE).exists():
+                (self.path / IGNORE_FILE).write_text("*\n", "utf-8")  # there are keys in here
         except OSError as error:
             reason = f"cannot write the data folder {str(self.path)!r}: {_reason(error)}"
             raise Failed(f"{reason}; make it writable, or name another one with --data", "data_folder") from None

@@ -23,6 +23,8 @@ from toolwire.cli.output import say
 
 GRACE_S: Final = 3
 BACKLOG: Final = 2048
+KEEP_ALIVE_S: Final = 75
+"""Longer than the minute for which clients and proxies keep idle connections, so that they close them and not we."""
 GC_THRESHOLD: Final = 10_000
 """Allocations between two looks of the collector; the default of 700 is for programs that leave cycles behind."""
 SWITCH_INTERVAL_S: Final = 0.0005
@@ -49,6 +51,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=GRACE_S,
             )
         )

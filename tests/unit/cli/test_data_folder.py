@@ -25,8 +25,15 @@ def mode_of(path: Path) -> int:
 
 def test_the_folder_is_made_for_its_user_alone(folder: DataFolder):
     assert mode_of(folder.path) == 0o700
+
+
+def test_the_folder_with_its_keys_is_kept_out_of_git(folder: DataFolder):
+    (ignore,) = folder.path.iterdir()
+    assert (ignore.name, ignore.read_text()) == (".gitignore", "*\n")
+
+    ignore.write_text("mine\n")
     folder.prepare()
-    assert list(folder.path.iterdir()) == []
+    assert ignore.read_text() == "mine\n"
 
 
 def test_a_folder_that_cannot_be_written_is_refused_with_the_reason(tmp_path: Path):
