@@ -17,7 +17,7 @@ from toolwire.core.errors import (
     StoreUnavailable,
     WaitTimeout,
 )
-from toolwire.core.ports import Append, Op
+from toolwire.core.ports import Append, Leased, Op
 from toolwire.gateway.channel import Channel, Draft, Party
 from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.wire.link import TERMINAL_TYPES
@@ -293,9 +293,15 @@ async def test_messages_of_a_closed_channel_are_not_delivered_any_more():
 
 
 class FailingStore(MemoryStore):
-    """Takes no rows while `failing`."""
+    """Takes no rows while `failing`, and gives no work while `out_of_reach`."""
 
     failing = False
+    out_of_reach = False
+
+    async def claim(self, queue: str, worker: str, n: int, lease_s: float) -> Sequence[Leased]:
+        if self.out_of_reach:
+            raise StoreUnavailable("the disk is gone")
+        return await super().claim(queue, worker, n, lease_s)
 
     async def tx(self, ops: Sequence[Op]) -> None:
         if self.failing and any(isinstance(op, Append) for op in ops):
@@ -342,6 +348,31 @@ async def test_an_idle_conversation_is_closed_and_a_closed_one_forgotten_after_i
         with pytest.raises(ChannelNotFound):
             await service.channels.find(channel.id, AGENT)
         assert await service.store.read(f"channel/{channel.id}") == []
+
+
+@pytest.mark.virtual_time
+async def test_ages_are_looked_after_every_minute_and_a_store_that_fails_is_left_until_the_next():
+    async with open_service(FailingStore) as service:
+        assert isinstance(service.store, FailingStore)
+        ages = ChannelAges(service.store, service.channels, service.clock)
+        channel = await new_channel(service)
+        service.tasks.start_soon(ages.keep)
+        service.clock.at += 25 * 3600
+        service.store.out_of_reach = True
+        await anyio.sleep(61)
+        assert not (await service.channels.find(channel.id, AGENT)).is_closed(service.clock.at)
+        service.store.out_of_reach = False
+        await anyio.sleep(60)
+        assert (await service.channels.find(channel.id, AGENT)).is_closed(service.clock.at)
+
+
+async def test_a_channel_past_its_deadline_is_closed_for_good():
+    async with open_service() as service:
+        ages = ChannelAges(service.store, service.channels, service.clock)
+        channel = await new_channel(service, deadline=service.clock.at + 10)
+        service.clock.at += 11
+        await ages.look()
+        assert channel.closed_at == service.clock.at
 
 
 async def test_what_is_not_used_leaves_the_memory_and_comes_back_when_asked_for():

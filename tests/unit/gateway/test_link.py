@@ -3,14 +3,17 @@
 Covers gateway.md §3, §6 (Agents, lost calls), D18, D30 and the faults of an agent that dies, repeats itself or raves.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
 import pytest
 
 from tests.unit.gateway.service import open_service
+from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Caller
-from toolwire.core.errors import AgentOffline
+from toolwire.core.errors import AgentOffline, StoreUnavailable
+from toolwire.core.ports import Op, Put
 from toolwire.core.result import TOOL_FAILED, Text
 from toolwire.gateway.delivery import decode_delivery
 from toolwire.wire.link import Drain, Hello, Published, Read, Refused, Registration, Skill, Welcome
@@ -249,6 +252,33 @@ async def test_a_repeatable_call_goes_on_at_once_with_whoever_is_there():
             frame = await other.next()
             assert frame.redelivered
             assert frame.message.message_id in [c.call.id.replace("call_", "msg_") for c in callings]
+
+
+class FailingStore(MemoryStore):
+    """Cannot write who takes a message while `failing`."""
+
+    failing = False
+
+    async def tx(self, ops: Sequence[Op]) -> None:
+        if self.failing and any(isinstance(op, Put) and op.kind == "delivery" for op in ops):
+            raise StoreUnavailable("the disk is full")
+        await super().tx(ops)
+
+
+async def test_a_durable_message_whose_taker_cannot_be_recorded_is_not_sent():
+    """gateway.md §6: it must not be anywhere that the store does not know of; the call fails in clear words."""
+    async with open_service(FailingStore) as service:
+        assert isinstance(service.store, FailingStore)
+        agent_id, key = await service.agent("research")
+        tool = Skill("look", idempotent=True)
+        async with service.link(key, tool, journal="a") as first:
+            calling = service.call(agent_id, "look", idempotency_key="1")
+            await first.delivered()
+            async with service.link(key, tool, journal="b") as second:
+                service.store.failing = True
+                first.close()
+                assert await calling.code() == "agent_service_unavailable"
+                assert await second.quiet()
 
 
 async def test_another_link_of_the_same_journal_takes_over():

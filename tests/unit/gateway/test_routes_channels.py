@@ -27,6 +27,7 @@ class Site:
     agent_id: str
     agent_key: str
     owner_key: str
+    app: RestApp
 
     async def key(self, kind: KeyKind, owner: str = "own_1", agent_id: str | None = None) -> str:
         return (await self.service.keys.create(kind, owner, agent_id))[1]
@@ -60,7 +61,7 @@ async def open_site() -> AsyncGenerator[Site]:
         ]
         app = RestApp(routes, Guard(), lambda: "Bearer")
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
-            yield Site(service, client, agent_id, agent_key, owner_key)
+            yield Site(service, client, agent_id, agent_key, owner_key, app)
 
 
 async def test_an_agent_of_any_language_answers_a_call_over_four_routes():
@@ -241,16 +242,33 @@ async def test_a_client_that_goes_away_while_it_waits_takes_nothing(what: str):
     async with open_site() as site:
         created = {"participants": [site.agent_id]}
         channel_id = (await site.good("POST", "/channels", site.owner_key, created))["channel_id"]
-        base = f"/api/v1/agents/{site.agent_id}/deliveries/read"
-        await site.good("POST", base, site.agent_key, {})
-        async with anyio.create_task_group() as tasks:
-            if what == "read":
-                tasks.start_soon(site.ask, "POST", base, site.agent_key, {"block_ms": 20_000})
-            else:
-                wait = {"in_reply_to": "m_1", "timeout_ms": 20_000}
-                tasks.start_soon(site.ask, "POST", f"/channels/{channel_id}/wait", site.agent_key, wait)
-            await anyio.wait_all_tasks_blocked()
-            tasks.cancel_scope.cancel()
+        read = f"/api/v1/agents/{site.agent_id}/deliveries/read"
+        wait = f"/api/v1/channels/{channel_id}/wait"
+        path, body = {
+            "read": (read, b'{"block_ms": 20000}'),
+            "wait": (wait, b'{"in_reply_to": "m_1", "timeout_ms": 20000}'),
+        }[what]
+        headers = [
+            (b"host", b"localhost"),
+            (b"content-type", b"application/json"),
+            (b"authorization", b"Bearer " + site.agent_key.encode()),
+        ]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+        events: list[dict[str, Any]] = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            if len(events) == 1:
+                await anyio.wait_all_tasks_blocked()
+            return events.pop(0)
+
+        async def send(event: Any) -> None:
+            sent.append(event)
+
+        with anyio.fail_after(5):
+            await site.app(scope, receive, send)
+        assert sent == []
         site.service.call(site.agent_id, "do")
         await anyio.wait_all_tasks_blocked()
-        assert len(await site.good("POST", base, site.agent_key, {"journal": "another"})) == 1
+        if what == "read":
+            assert len(await site.good("POST", read, site.agent_key, {"journal": "another"})) == 1
