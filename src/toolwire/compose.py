@@ -5,12 +5,15 @@ Nothing else imports adapters, and the adapters are imported inside the function
 
 import os
 import secrets
+import signal
+import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 from msgspec import Struct
 
 from toolwire.config import Config
@@ -120,11 +123,26 @@ class ToolServer:
             await send({"type": "websocket.close", "code": 1000})
 
     async def serve_stdio(self) -> None:
-        """Serve stdin and stdout until stdin ends. Standard output belongs to the protocol while this runs."""
+        """Serve stdin and stdout until stdin ends, or SIGTERM says stop: then what is under way is cancelled.
+
+        Standard output belongs to the protocol while this runs. Call it in the process's main thread.
+        """
         from toolwire.surfaces.mcp_stdio import private_descriptors, serve_stdio
 
+        stop = anyio.Event()
         with private_descriptors() as (source, sink):
-            await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink)
+            async with anyio.create_task_group() as tasks:
+                if sys.platform != "win32":
+                    await tasks.start(_set_on_sigterm, stop)
+                await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink, stop)
+                tasks.cancel_scope.cancel()
+
+
+async def _set_on_sigterm(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM) as received:
+        task_status.started()
+        async for _ in received:
+            stop.set()
 
 
 @asynccontextmanager

@@ -14,29 +14,27 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.core.errors import (
-    InvalidRequest,
-    MethodNotAllowed,
-    ToolwireError,
-)
+from toolwire.core.errors import InternalError, InvalidRequest, MethodNotAllowed, ServiceUnavailable, ToolwireError
 from toolwire.core.event import Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.endpoint import Admission, Door
-from toolwire.surfaces.exchange import Exchange, Receive, Send
+from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
 from toolwire.surfaces.limits import Disconnected, Guard, check_json, credentials_in, map_headers, read_body
-from toolwire.surfaces.mcp_methods import Asked, answer, error_reply
+from toolwire.surfaces.mcp_methods import Asked, Reply, answer, error_reply
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
-from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, read_meta
+from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, check_sent_once, read_meta
 from toolwire.wire.mcp.replies import progress_body
 from toolwire.wire.mcp.requests import read_cancelled
-from toolwire.wire.mcp.versions import ASSUMED, is_legacy
+from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
 
 logger = logging.getLogger("toolwire.surfaces")
 
 REPLAYED_HEADER = (b"idempotency-replayed", b"true")
+LAST_WORDS_S = 1.0
+"""How long a request that is cancelled may take to say so to its client."""
 
 
 class HttpSettings(Struct, frozen=True):
@@ -66,8 +64,7 @@ class McpHttp:
         self._guard = guard
         self._settings = settings
         self._tasks: TaskGroup | None = None
-        self._by_request: dict[tuple[str, bytes], list[Asked]] = {}
-        self._cancelled: set[int] = set()
+        self._by_request: dict[tuple[str, int | str], list[_Running]] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -82,7 +79,6 @@ class McpHttp:
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """One HTTP request to an MCP endpoint."""
-        assert self._tasks is not None, "use running() around serving"
         hop = _Hop(scope, receive, send, map_headers(scope["headers"]))
         try:
             self._guard.check(hop.headers)
@@ -92,9 +88,9 @@ class McpHttp:
             elif method == "DELETE":
                 await self._delete(hop)
             elif method == "OPTIONS":
-                await self._plain(hop, 204, None, ((b"allow", b"POST, DELETE"),))
+                await send_plain(send, 204, None, ((b"allow", b"POST, DELETE"),))
             else:
-                raise MethodNotAllowed(f"{method} is not used here; POST JSON-RPC messages", allow="POST, DELETE")
+                raise _not_allowed(hop, f"{method} is not used here; POST JSON-RPC messages")
         except ToolwireError as error:
             await self._refuse(hop, error)
         except Disconnected:
@@ -102,41 +98,42 @@ class McpHttp:
         except Exception:
             request_id = new_id("req")
             logger.exception("request %s failed inside the server", request_id)
-            await self._refuse(hop, ToolwireError(f"a mistake of ours; the log has it under {request_id}"))
+            mistake = InternalError(f"a mistake of ours; the log has it under {request_id}", request_id=request_id)
+            await self._refuse(hop, mistake)
 
     async def _post(self, hop: _Hop) -> None:
         check_json(hop.headers)
         accepted = accepted_types(hop.headers)
         admission = await self._admit(hop)
         body = await read_body(hop.receive, hop.headers, self._settings.request_limit_bytes)
-        version = hop.headers.get(b"mcp-protocol-version")
-        legacy = is_legacy(version)
+        header = hop.headers.get(b"mcp-protocol-version")
+        version = legacy_version(header)
         message = decode(body)
         if isinstance(message, Posted):
-            if not legacy:
+            if version is None:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
-            await self._plain(hop, 202, None)
+            await send_plain(hop.send, 202, None)
             return
-        asked = Asked(message, admission.caller, admission.endpoint, (version or ASSUMED.encode()).decode("latin-1"))
+        asked = Asked(message, admission.caller, admission.endpoint, version or LATEST_MODERN, version is None)
         key = hop.headers.get(b"idempotency-key")
         asked.key_header = None if key is None else key.decode("latin-1")
-        asked.modern = not legacy
         try:
-            await self._check_wire(hop, asked, version)
+            await self._check_wire(hop, asked, header)
         except ToolwireError as error:
             reply = error_reply(asked, error)
-            await self._plain(hop, reply.status, reply.body)
+            await send_plain(hop.send, reply.status, reply.body)
             return
         if message.is_request:
             await self._request(hop, asked, accepted)
         else:
             self._notification(asked)
-            await self._plain(hop, 202, None)
+            await send_plain(hop.send, 202, None)
 
     async def _check_wire(self, hop: _Hop, asked: Asked, version: bytes | None) -> None:
         message = asked.message
         if asked.modern:
             if message.is_request:
+                check_sent_once(hop.headers)
                 check_headers(message, read_meta(message), hop.headers)
             return
         check_no_modern_meta(message, version)
@@ -145,78 +142,78 @@ class McpHttp:
             asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, asked.endpoint.agent_id)
 
     async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
-        assert self._tasks is not None
+        if self._tasks is None:
+            raise _stopping()
         exchange = Exchange(hop.send, self._tasks, streams=accepted.sse)
-        if asked.message.method == "tools/call":
-            if not accepted.json:
-                exchange.open_stream()
-            await self._call(hop, asked, exchange)
+        is_call = asked.message.method == "tools/call"
+        if is_call and not accepted.json:
+            exchange.open_stream()
+        try:
+            reply = await (self._call(hop, asked, exchange) if is_call else answer(self._engine, asked))
+        except BaseException:
+            # We are cancelled, so the server stops: whoever waits is told, and no stream stays open behind us.
+            with anyio.move_on_after(LAST_WORDS_S, shield=True):
+                last = error_reply(asked, _stopping())
+                await exchange.finish(last.status, last.body)
+            raise
+        if reply is None:
+            await exchange.finish(202, None)
             return
-        reply = await answer(self._engine, asked)
-        headers: list[tuple[bytes, bytes]] = []
-        if asked.message.method == "initialize" and not reply.refused:
+        headers: tuple[RawHeader, ...] = ()
+        if reply.replayed:
+            headers = (REPLAYED_HEADER,)
+        elif asked.message.method == "initialize" and not reply.refused:
             session = self._sessions.mint(asked.caller, asked.endpoint.agent_id)
-            headers.append((b"mcp-session-id", session.id.encode()))
+            headers = ((b"mcp-session-id", session.id.encode()),)
         if not accepted.json:
             exchange.open_stream(headers)
-        await exchange.finish(reply.status, reply.body, tuple(headers))
+        await exchange.finish(reply.status, reply.body, headers)
 
-    async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
-        """A tools/call: the only request that may take long, say how far it is, and be cancelled."""
+    async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> Reply | None:
+        """A tools/call: the only request that may take long, say how far it is, and be cancelled (`None`)."""
         running = _Running(self, hop, asked, exchange)
         if exchange.streams:
             asked.listener = running.hear
-        known = self._remember(asked)
         self._engine.timekeeper.soon(running)
         try:
-            reply = await answer(self._engine, asked)
+            if asked.session is None:  # then nobody could name it in notifications/cancelled
+                return await answer(self._engine, asked)
+            return await self._cancellable(running, (asked.session.id, asked.message.id_value))
         finally:
             running.end()
-            self._forget(asked, known)
-        if id(asked) in self._cancelled:
-            self._cancelled.discard(id(asked))
-            await exchange.finish(202, None)
-            return
-        extra = (REPLAYED_HEADER,) if reply.replayed else ()
-        await exchange.finish(reply.status, reply.body, extra)
 
-    def _remember(self, asked: Asked) -> tuple[str, bytes] | None:
-        """Requests of a session can be named by `notifications/cancelled`; others have nobody who could name them."""
-        if asked.session is None:
+    async def _cancellable(self, running: "_Running", key: tuple[str, int | str]) -> Reply | None:
+        named = self._by_request.setdefault(key, [])
+        named.append(running)
+        try:
+            with anyio.CancelScope() as running.scope:
+                reply = await answer(self._engine, running.asked)
+                return None if running.silent else reply
             return None
-        key = (asked.session.id, asked.message.id)
-        self._by_request.setdefault(key, []).append(asked)
-        return key
-
-    def _forget(self, asked: Asked, key: tuple[str, bytes] | None) -> None:
-        if key is None:
-            return
-        left = [other for other in self._by_request[key] if other is not asked]
-        if left:
-            self._by_request[key] = left
-        else:
-            del self._by_request[key]
+        finally:
+            named.remove(running)
+            if not named:
+                del self._by_request[key]
 
     def _notification(self, asked: Asked) -> None:
         if asked.message.method != "notifications/cancelled" or asked.session is None:
             return
         id_ = read_cancelled(asked.message)
         named = self._by_request.get((asked.session.id, id_), ()) if id_ is not None else ()
-        if len(named) != 1:
-            return  # two requests under one id: cancelling the wrong one would be worse than cancelling none
-        call_id = named[0].call_id
-        if call_id is not None and not named[0].outlives_request and self._engine.cancel(call_id, "the client said so"):
-            self._cancelled.add(id(named[0]))
+        if len(named) == 1:  # with two under one id, cancelling the wrong one would be worse than cancelling none
+            named[0].cancel(self._engine)
 
     async def _delete(self, hop: _Hop) -> None:
         admission = await self._admit(hop)
         token = hop.headers.get(b"mcp-session-id")
-        if not is_legacy(hop.headers.get(b"mcp-protocol-version")) or token is None:
-            raise MethodNotAllowed("DELETE ends a session; name it in Mcp-Session-Id", allow="POST")
+        if not is_legacy(hop.headers.get(b"mcp-protocol-version")):
+            raise _not_allowed(hop, "DELETE ends sessions, which this protocol version has not")
+        if token is None:
+            raise InvalidRequest("DELETE ends a session; name it in Mcp-Session-Id")
         agent_id = admission.endpoint.agent_id
         session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
         await self._sessions.end(session, admission.caller, agent_id)
-        await self._plain(hop, 200, None)
+        await send_plain(hop.send, 200, None)
 
     async def _admit(self, hop: _Hop) -> Admission:
         found = credentials_in(hop.scope["headers"])
@@ -229,8 +226,8 @@ class McpHttp:
         row = hop.admission.endpoint.row(error.code) if hop.admission else error.row
         raw_id = error.data.get("raw_id")
         id_ = NO_ID if raw_id is None else str(raw_id).encode()
-        body = error_body(id_, row, error.code, error.message, {**error.data, "request_id": new_id("req")})
-        extra: list[tuple[bytes, bytes]] = []
+        body = error_body(id_, row, error.code, error.message, {"request_id": new_id("req"), **error.data})
+        extra: list[RawHeader] = []
         if error.code == "unauthorized":
             extra.append((b"www-authenticate", self._door.challenge().encode()))
         if error.code == "method_not_allowed":
@@ -238,13 +235,7 @@ class McpHttp:
         if error.code == "rate_limited":
             seconds = -(-int(error.data.get("retry_after_ms", 1000)) // 1000)
             extra.append((b"retry-after", b"%d" % max(1, seconds)))
-        await self._plain(hop, row.http_legacy if legacy else row.http_modern, body, tuple(extra))
-
-    async def _plain(
-        self, hop: _Hop, status: int, body: bytes | None, headers: tuple[tuple[bytes, bytes], ...] = ()
-    ) -> None:
-        assert self._tasks is not None
-        await Exchange(hop.send, self._tasks, streams=False).finish(status, body, headers)
+        await send_plain(hop.send, row.http_legacy if legacy else row.http_modern, body, extra)
 
     def watch(self, running: "_Running") -> None:
         """Look out for a client that goes away, and keep its stream alive."""
@@ -258,11 +249,13 @@ class McpHttp:
 class _Running:
     """A tools/call in progress: hears its events, and is looked at once when it has not ended within a tick."""
 
-    __slots__ = ("_scope", "_surface", "asked", "exchange", "hop", "over")
+    __slots__ = ("_surface", "_watch", "asked", "exchange", "hop", "over", "scope", "silent")
 
     def __init__(self, surface: McpHttp, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
         self._surface = surface
-        self._scope: anyio.CancelScope | None = None
+        self._watch: anyio.CancelScope | None = None
+        self.scope: anyio.CancelScope | None = None
+        self.silent = False
         self.hop = hop
         self.asked = asked
         self.exchange = exchange
@@ -282,16 +275,39 @@ class _Running:
         """The answer is known; stop looking, and leave no cycle behind for the collector."""
         self.over = True
         self.asked.listener = None
-        if self._scope is not None:
-            self._scope.cancel()
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def cancel(self, engine: Engine) -> None:
+        """The client named this request in `notifications/cancelled`: nothing more is said of it (mcp.md S10)."""
+        self.silent = True
+        if not self._cancel_call(engine, "the client said so") and self.scope is not None:
+            self.scope.cancel()
 
     async def watch_disconnect(self, engine: Engine) -> None:
         """On 2026-07-28 a client that goes away cancels its call, unless a key still wants the result (D21)."""
         if self.over:
             return
-        with anyio.CancelScope() as self._scope:
-            while (await self.hop.receive())["type"] != "http.disconnect":
-                pass
-            call_id = self.asked.call_id
-            if not self.over and call_id is not None and not self.asked.outlives_request:
-                engine.cancel(call_id, "the client went away")
+        try:
+            with anyio.CancelScope() as self._watch:
+                while (await self.hop.receive())["type"] != "http.disconnect":
+                    pass
+        except Exception:  # this task's outermost frame: one request's failure must not end the group of all of them
+            logger.exception("cannot tell whether a client is still there")
+            return
+        if not self.over:
+            self._cancel_call(engine, "the client went away")
+
+    def _cancel_call(self, engine: Engine, reason: str) -> bool:
+        """End the call for which the request stands, if nobody else wants it; says whether that ends the request."""
+        call_id = self.asked.call_id
+        return call_id is not None and not self.asked.outlives_request and engine.cancel(call_id, reason)
+
+
+def _not_allowed(hop: _Hop, message: str) -> MethodNotAllowed:
+    legacy = is_legacy(hop.headers.get(b"mcp-protocol-version"))
+    return MethodNotAllowed(message, allow="POST, DELETE" if legacy else "POST")
+
+
+def _stopping() -> ServiceUnavailable:
+    return ServiceUnavailable("the server is stopping; ask again in a moment")

@@ -3,6 +3,7 @@
 `METHODS` is the gate: a (method, wire) that is missing there does not exist. Spec: contract mcp.md 1.2.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from msgspec import Struct
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
     AgentNotFound,
+    InternalError,
     InvalidArguments,
     InvalidParam,
     MethodNotFound,
@@ -29,6 +31,8 @@ from toolwire.wire.mcp.handshake import discover_result, initialize_result
 from toolwire.wire.mcp.replies import CACHED_PRIVATELY, modern_result, plain_result, tool_result, tools_list_result
 from toolwire.wire.mcp.requests import ToolCall, meta_milliseconds, meta_string, read_cursor, read_tool_call
 from toolwire.wire.rest import rfc3339
+
+logger = logging.getLogger("toolwire.surfaces")
 
 CONTEXT_KEY = "toolwire/context_id"
 TASK_KEY = "toolwire/task_id"
@@ -66,15 +70,18 @@ class Reply(Struct, frozen=True):
     refused: bool = False
 
 
-def error_reply(asked: Asked, error: ToolwireError) -> Reply:
-    """The response to a request that was refused."""
-    return failure_reply(asked.endpoint, asked.message.id, Failure(error.code, error.message, error.data), asked.modern)
+def error_reply(asked: Asked, error: ToolwireError, request_id: str | None = None) -> Reply:
+    """The response to a request that was refused; `request_id` is what the log knows it by, if it is in there."""
+    failure = Failure(error.code, error.message, error.data)
+    return failure_reply(asked.endpoint, asked.message.id, failure, asked.modern, request_id)
 
 
-def failure_reply(endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool) -> Reply:
+def failure_reply(
+    endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool, request_id: str | None = None
+) -> Reply:
     """A failure as a JSON-RPC error, by the endpoint's row for its code."""
     row = endpoint.row(failure.code)
-    data = {**(failure.data or {}), "request_id": new_id("req")}
+    data = {**(failure.data or {}), "request_id": request_id or new_id("req")}
     body = error_body(id_, row, failure.code, failure.message, data)
     return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)
 
@@ -88,6 +95,11 @@ async def answer(engine: Engine, asked: Asked) -> Reply:
         return await method(engine, asked)
     except ToolwireError as error:
         return error_reply(asked, error)
+    except Exception:  # the outermost frame that still knows which id to answer to
+        request_id = new_id("req")
+        logger.exception("request %s failed inside the server", request_id)
+        mistake = InternalError(f"a mistake of ours; the log has it under {request_id}")
+        return error_reply(asked, mistake, request_id)
 
 
 def _reply(asked: Asked, members: JsonObject) -> Reply:
@@ -197,7 +209,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
 def _timeout_s(endpoint: Endpoint, params: ToolCall) -> float:
     wanted = meta_milliseconds(params.meta, TIMEOUT_KEY)
     if wanted is not None:
-        return min(wanted / 1000, endpoint.max_timeout_s)
+        return min(wanted, endpoint.max_timeout_s * 1000) / 1000
     entry = endpoint.catalog.get(params.name)
     own = None if entry is None else entry.tool.timeout_s
     return endpoint.call_timeout_s if own is None else own

@@ -5,16 +5,17 @@ corrupt the stream nor steal input (mcp.md S33). Spec: MCP 2025-11-25 and 2026-0
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import InvalidRequest, ToolwireError, UnsupportedVersion
+from toolwire.core.errors import InvalidRequest, ServiceUnavailable, ToolwireError, UnsupportedVersion
 from toolwire.core.event import Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
@@ -24,15 +25,17 @@ from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import check_no_modern_meta, names_version, read_meta
 from toolwire.wire.mcp.replies import progress_body
 from toolwire.wire.mcp.requests import read_cancelled
-from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN
+from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, negotiate
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line longer than this is refused and skipped; the stream goes on after it."""
 READ_BYTES = 64 * 1024
 ATOMIC_BYTES = 4096
 """What a pipe that polls as writable takes without blocking (PIPE_BUF on Linux)."""
-GRACE_S = 10.0
-"""How long requests that are under way may go on after the client has closed our input."""
+LAST_WORDS_S = 1.0
+"""When we are stopped: how long what is cancelled may take to say so, and how long the client may take to read it."""
+MAX_UNSENT_BYTES = 16 * 1024 * 1024
+"""What may wait for a client that does not read. Beyond it we take no more requests, and no progress is told."""
 
 
 @contextmanager
@@ -45,14 +48,18 @@ def private_descriptors() -> Generator[tuple[int, int]]:
         os.dup2(2, 1)
         yield source, sink
     finally:
+        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is broken or closed
+            sys.stdout.flush()  # what was printed and is still held back must not reach the client after all
         os.dup2(source, 0)
         os.dup2(sink, 1)
         os.close(source)
         os.close(sink)
 
 
-async def serve_stdio(engine: Engine, endpoint: Endpoint, caller: Caller, source: int, sink: int) -> None:
-    """Serve until `source` ends.
+async def serve_stdio(
+    engine: Engine, endpoint: Endpoint, caller: Caller, source: int, sink: int, stop: anyio.Event | None = None
+) -> None:
+    """Serve until `source` has ended and everything that it asked for has been answered and read.
 
     Args:
         engine: runs the calls; it must be running.
@@ -60,19 +67,34 @@ async def serve_stdio(engine: Engine, endpoint: Endpoint, caller: Caller, source
         caller: who is on the other end.
         source: descriptor to read lines from.
         sink: descriptor to write lines to.
+        stop: when set, serving ends at once; what is under way is cancelled and answered so.
     """
     async with anyio.create_task_group() as tasks:
         writer = _Writer(sink)
         tasks.start_soon(writer.write)
         connection = _Connection(engine, endpoint, caller, writer)
+        flushing = anyio.CancelScope()
         async with anyio.create_task_group() as requests:
-            async for line in _lines(source):
-                await connection.take(line, requests)
-            with anyio.move_on_after(GRACE_S):
+            with anyio.CancelScope() as serving:
+                if stop is not None:
+                    tasks.start_soon(_stop_when, stop, serving, flushing)
+                async for line in _lines(source):
+                    await connection.take(line, requests)
+                    await writer.room()
+                await connection.idle()
+            connection.cancel()
+            with anyio.move_on_after(LAST_WORDS_S):
                 await connection.idle()
             requests.cancel_scope.cancel()
-        await writer.flushed()
+        with flushing:
+            await writer.flushed()
         tasks.cancel_scope.cancel()
+
+
+async def _stop_when(event: anyio.Event, serving: anyio.CancelScope, flushing: anyio.CancelScope) -> None:
+    await event.wait()
+    serving.cancel()
+    flushing.deadline = anyio.current_time() + 2 * LAST_WORDS_S
 
 
 async def _lines(source: int) -> AsyncGenerator[bytes | None]:
@@ -80,13 +102,15 @@ async def _lines(source: int) -> AsyncGenerator[bytes | None]:
     buffer = bytearray()
     skipping = False
     while chunk := await _read(source):
+        searched, start = len(buffer), 0
         buffer += chunk
-        while (end := buffer.find(b"\n")) >= 0:
-            line = bytes(buffer[:end])
-            del buffer[: end + 1]
+        while (end := buffer.find(b"\n", max(searched, start))) >= 0:
+            line = bytes(buffer[start:end])
+            start = end + 1
             if not skipping and line.strip():
                 yield line
             skipping = False
+        del buffer[:start]
         if len(buffer) > MAX_LINE_BYTES:
             if not skipping:
                 yield None
@@ -101,7 +125,7 @@ async def _read(source: int) -> bytes:
         await anyio.wait_readable(source)
     except OSError:
         # A regular file cannot be polled; reading it does not block for long either.
-        return await to_thread.run_sync(os.read, source, READ_BYTES)
+        return await to_thread.run_sync(os.read, source, READ_BYTES, abandon_on_cancel=True)
     return os.read(source, READ_BYTES)
 
 
@@ -111,33 +135,49 @@ class _Writer:
     def __init__(self, sink: int) -> None:
         self._sink = sink
         self._lines: deque[bytes] = deque()
+        self._unsent = 0
         self._wake = anyio.Event()
-        self._empty = anyio.Event()
+        self._written = anyio.Event()
         self._gone = False
 
     def put(self, body: bytes) -> None:
+        """Write a line that is owed."""
         if not self._gone:
             self._lines.append(body + b"\n")
+            self._unsent += len(body) + 1
             self._wake.set()
+
+    def tell(self, body: bytes) -> None:
+        """Write a line that is not owed, unless too much waits already."""
+        if self._unsent <= MAX_UNSENT_BYTES:
+            self.put(body)
+
+    async def room(self) -> None:
+        """Wait until not too much waits to be read."""
+        while self._unsent > MAX_UNSENT_BYTES:
+            await self._written.wait()
+
+    async def flushed(self) -> None:
+        """Wait until all is written, or nobody reads any more."""
+        while self._unsent:
+            await self._written.wait()
 
     async def write(self) -> None:
         while True:
             if not self._lines:
-                self._empty.set()
                 self._wake = anyio.Event()
                 await self._wake.wait()
-                self._empty = anyio.Event()
             data = b"".join(self._lines)
             self._lines.clear()
             try:
                 await self._send(data)
+                self._unsent -= len(data)
             except OSError:
                 self._gone = True  # the reader is gone; the end of input tells the rest
-
-    async def flushed(self) -> None:
-        while self._lines:
-            await self._empty.wait()
-        await self._empty.wait()
+                self._lines.clear()
+                self._unsent = 0
+            self._written.set()
+            self._written = anyio.Event()
 
     async def _send(self, data: bytes) -> None:
         view = memoryview(data)
@@ -145,7 +185,7 @@ class _Writer:
             try:
                 await anyio.wait_writable(self._sink)
             except OSError:
-                await to_thread.run_sync(_write_all, self._sink, bytes(view))
+                await to_thread.run_sync(_write_all, self._sink, bytes(view), abandon_on_cancel=True)
                 return
             view = view[os.write(self._sink, view[:ATOMIC_BYTES]) :]
 
@@ -154,6 +194,30 @@ def _write_all(sink: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(sink, view) :]
+
+
+class _Request:
+    """A tools/call under way: hears its progress, and may be cancelled."""
+
+    __slots__ = ("_writer", "asked", "scope", "silent")
+
+    def __init__(self, asked: Asked, writer: _Writer) -> None:
+        self._writer = writer
+        self.asked = asked
+        self.scope = anyio.CancelScope()
+        self.silent = False
+        asked.listener = self.hear
+
+    def hear(self, stamped: Stamped) -> None:
+        token = self.asked.progress_token
+        if token is not None and isinstance(stamped.event, Progress):
+            self._writer.tell(progress_body(token, stamped.event))
+
+    def cancel(self, engine: Engine, reason: str) -> None:
+        """End the request, and its call unless a key still wants the result."""
+        call_id = self.asked.call_id
+        if call_id is None or self.asked.outlives_request or not engine.cancel(call_id, reason):
+            self.scope.cancel()
 
 
 class _Connection:
@@ -165,15 +229,20 @@ class _Connection:
         self._caller = caller
         self._writer = writer
         self._modern: bool | None = None
-        self._pending: dict[bytes, list[Asked]] = {}
-        self._silent: set[int] = set()
+        self._version = LATEST_LEGACY
+        self._under_way: dict[int | str, list[_Request]] = {}
         self._idle = anyio.Event()
-        self._idle.set()
 
     async def idle(self) -> None:
         """Wait until no request is under way."""
-        while self._pending:
+        while self._under_way:
             await self._idle.wait()
+
+    def cancel(self) -> None:
+        """Cancel all requests that are under way; each is answered so."""
+        for requests in self._under_way.values():
+            for request in requests:
+                request.cancel(self._engine, "the server is stopping")
 
     async def take(self, line: bytes | None, requests: TaskGroup) -> None:
         """One line of the client's."""
@@ -193,18 +262,18 @@ class _Connection:
             self._writer.put(self._refusal(asked, error))
             return
         if message.method == "tools/call":
-            self._pending.setdefault(message.id, []).append(asked)
-            self._idle = anyio.Event()
-            requests.start_soon(self._call, asked)
-        else:
-            self._writer.put((await answer(self._engine, asked)).body)
+            request = _Request(asked, self._writer)
+            self._under_way.setdefault(message.id_value, []).append(request)
+            requests.start_soon(self._call, request)
+            return
+        reply = await answer(self._engine, asked)
+        if message.method == "initialize" and not reply.refused:
+            self._version = negotiate(message.params.get("protocolVersion"))
+        self._writer.put(reply.body)
 
     def _asked(self, message: Message) -> Asked:
         modern = names_version(message) is not None and message.method != "initialize"
-        version = LATEST_MODERN if modern else LATEST_LEGACY
-        asked = Asked(message, self._caller, self._endpoint, version, modern)
-        asked.listener = _Listener(asked, self._writer).hear
-        return asked
+        return Asked(message, self._caller, self._endpoint, LATEST_MODERN if modern else self._version, modern)
 
     def _check_wire(self, asked: Asked) -> None:
         message = asked.message
@@ -222,7 +291,7 @@ class _Connection:
             raise UnsupportedVersion(
                 "this connection speaks requests that stand alone; initialize is not part of that",
                 supported=list(MODERN),
-                requested=message.params.get("protocolVersion"),
+                requested=_text(message.params.get("protocolVersion")),
             )
         elif self._modern:
             read_meta(message)
@@ -238,39 +307,33 @@ class _Connection:
         id_ = NO_ID if raw_id is None else str(raw_id).encode()
         return error_body(id_, error.row, error.code, error.message, {**error.data, "request_id": new_id("req")})
 
-    async def _call(self, asked: Asked) -> None:
+    async def _call(self, request: _Request) -> None:
+        asked = request.asked
         try:
-            reply = await answer(self._engine, asked)
-            if id(asked) not in self._silent:
-                self._writer.put(reply.body)
+            reply = None
+            if not request.silent:
+                with request.scope:
+                    reply = await answer(self._engine, asked)
+            if not request.silent:
+                stopping = ServiceUnavailable("the server is stopping; ask again when it is back")
+                self._writer.put((reply or error_reply(asked, stopping)).body)
         finally:
-            self._silent.discard(id(asked))
-            left = [other for other in self._pending[asked.message.id] if other is not asked]
-            if left:
-                self._pending[asked.message.id] = left
-            else:
-                del self._pending[asked.message.id]
-            if not self._pending:
-                self._idle.set()
+            same_id = self._under_way[asked.message.id_value]
+            same_id.remove(request)
+            if not same_id:
+                del self._under_way[asked.message.id_value]
+            self._idle.set()
+            self._idle = anyio.Event()
 
     def _notification(self, message: Message) -> None:
         if message.method != "notifications/cancelled":
             return
         id_ = read_cancelled(message)
-        named = self._pending.get(id_, []) if id_ is not None else []
-        if len(named) == 1 and named[0].call_id is not None:
-            self._silent.add(id(named[0]))
-            self._engine.cancel(named[0].call_id, "the client said so")
+        named = self._under_way.get(id_, ()) if id_ is not None else ()
+        if len(named) == 1:  # with two under one id, cancelling the wrong one would be worse than cancelling none
+            named[0].silent = True
+            named[0].cancel(self._engine, "the client said so")
 
 
-class _Listener:
-    __slots__ = ("_asked", "_writer")
-
-    def __init__(self, asked: Asked, writer: _Writer) -> None:
-        self._asked = asked
-        self._writer = writer
-
-    def hear(self, stamped: Stamped) -> None:
-        token = self._asked.progress_token
-        if token is not None and isinstance(stamped.event, Progress):
-            self._writer.put(progress_body(token, stamped.event))
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
