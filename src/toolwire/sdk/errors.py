@@ -68,9 +68,11 @@ class ProviderError(AgentError):
         retryable: whether trying again later may help (overload, rate limit, connection).
         retry_after_s: how long the provider asked to wait, in seconds.
         status: the HTTP status, where there was one.
+        attempts: how often the provider has asked by now; whoever asks again counts from there.
     """
 
     code = "provider_error"
+    attempts: int = 1
 
     def __init__(
         self,
