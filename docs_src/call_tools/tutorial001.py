@@ -18,7 +18,7 @@ async def main() -> None:
     ):
         for tool in (await client.list_tools()).tools:
             print(tool.name)
-        text = "Tides rise twice a day. The moon pulls the tides. Cats sleep all day."
+        text = "Tides rise twice a day. The moon pulls the tides. Cats sleep at noon."
         result = await client.call_tool("summarize", {"text": text, "max_sentences": 2}, progress_callback=show)
         print(result.content[0])
 

@@ -3,6 +3,7 @@
 It writes no sentence of its own, needs no model, and takes any text; `toolwire.cli.demo.text` knows the scripts.
 """
 
+import math
 from collections import Counter
 from collections.abc import AsyncGenerator
 from typing import Final
@@ -90,6 +91,7 @@ def _worth(words: list[set[str]]) -> list[float]:
     """How much each sentence says of what the whole text speaks of, before any is chosen."""
     holders = Counter(word for sentence in words for word in sentence)
     weights = {word: (count if count > 1 else _ONCE) / len(words) for word, count in holders.items()}
-    worth = [sum(map(weights.__getitem__, sentence)) / (len(sentence) + _SHORTNESS_MALUS) for sentence in words]
+    # A set has another order in each process; fsum gives the same sum in all of them, and so the same choice.
+    worth = [math.fsum(map(weights.__getitem__, sentence)) / (len(sentence) + _SHORTNESS_MALUS) for sentence in words]
     worth[0] *= _OPENING_BONUS
     return worth

@@ -1,5 +1,8 @@
 """The demo's summariser: chosen sentences, in order, no more than asked for."""
 
+import os
+import subprocess
+import sys
 from contextlib import aclosing
 
 import pytest
@@ -105,3 +108,21 @@ async def test_a_reader_may_stop_after_the_first_sentence():
 async def test_the_stream_refuses_what_the_choice_refuses():
     with pytest.raises(ValueError, match="text is empty"):
         await anext(summarize(""))
+
+
+def test_every_process_chooses_the_same_of_two_equal_sentences():
+    program = (
+        "from toolwire.cli.demo.summarize import choose; "
+        "print(choose('Tides rise twice a day. The moon pulls the tides. Cats sleep all day.', 2))"
+    )
+    chosen = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "01234"
+    }
+    assert len(chosen) == 1
