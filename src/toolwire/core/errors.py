@@ -4,7 +4,8 @@
     ├── ParseError, InvalidRequest, MethodNotFound, ToolNotFound, InvalidParam (with InvalidArguments),
     │   IdempotencyKeyReused
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
-    ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound
+    ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
+    │   RouteNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
     ├── HeaderMismatch, MissingCapability, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from toolwire.adapters.memory import MemoryStore
 from toolwire.adapters.memory_blobs import MemoryBlobs
@@ -20,6 +21,7 @@ from toolwire.engine.engine import Engine, Limits
 
 EPOCH = 1_800_000_000.0
 ALICE = Caller("alice", "alice", "gateway")
+BOB = Caller("bob", "bob", "gateway")
 
 numbers = count(1)
 
@@ -39,6 +41,7 @@ class FaultyStore(MemoryStore):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
+        self.clock = clock
         self.failure: Exception | None = None
         self.unreadable: Exception | None = None
         self.before_tx: Callable[[Sequence[Op]], Awaitable[None]] | None = None
@@ -50,9 +53,9 @@ class FaultyStore(MemoryStore):
         self.asked += 1
         if self.before_tx is not None:
             await self.before_tx(ops)
-        if self.failure is not None:
-            await anyio.lowlevel.checkpoint()
-            raise self.failure
+        if (failure := self.failure) is not None:
+            await checkpoint()
+            raise failure
         await super().tx(ops)
         self.written.append(tuple(ops))
 

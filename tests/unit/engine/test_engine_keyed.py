@@ -267,6 +267,18 @@ async def test_a_key_is_free_again_when_it_has_expired_and_replays_do_not_extend
     assert len(tools.calls) == 2
 
 
+async def test_repeats_that_come_at_the_same_time_after_the_key_has_expired_run_once():
+    clock, tools = SettableClock(1000.0), Tools()
+    async with running(clock=clock, limits=Limits(idempotency_ttl_s=100.0)) as engine:
+        await engine.submit(call_of(key="k1", clock=clock), catalog_of(tools))
+        clock.time = 1200.0
+        calls = [call_of(key="k1", clock=clock) for _ in range(20)]
+        outcomes = await submit_all(engine, calls, catalog_of(tools))
+    assert [o.replayed for o in outcomes if isinstance(o, Submission)].count(False) == 1
+    assert {o.record.call.id for o in outcomes if isinstance(o, Submission)} == {tools.calls[1].id}
+    assert len(tools.calls) == 2
+
+
 async def test_a_pending_call_keeps_its_key_beyond_the_time_to_live():
     clock, tools = SettableClock(1000.0), HeldTools()
     store = FaultyStore(clock)
