@@ -1,0 +1,270 @@
+"""The tools of one MCP server as a provider: connected when needed, once for all calls; it names and grants nothing.
+
+The official client comes with the extra `mcp` and is imported with the first connection.
+"""
+
+import math
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from toolwire.core.call import Call
+from toolwire.core.errors import ServiceTimeout, ServiceUnavailable, ToolNotFound
+from toolwire.core.event import Progress
+from toolwire.core.handler import Emit
+from toolwire.core.result import Result
+from toolwire.core.tool import Tool
+from toolwire.providers.remote_server import Patience, Server, SessionGone
+from toolwire.providers.remote_values import tool_of
+
+if TYPE_CHECKING:
+    from toolwire.providers.remote_connection import RemoteConnection
+
+T = TypeVar("T")
+
+INSTALL = "the MCP client is not installed; install it with: pip install 'toolwire[mcp]'"
+
+
+class ClientNotInstalled(ServiceUnavailable):
+    """The official MCP client is missing; the message is one line with the command that installs it."""
+
+
+class RemoteProvider:
+    """The tools of one MCP server, in either revision.
+
+    Nothing is connected before the first `current`, `find` or `call`. A connection that ended is made anew when it is
+    next needed, at once if it had worked, and after a growing pause if it had not.
+
+    Args:
+        server: where it is.
+        tasks: where the connection's task lives; it must outlast the provider, and `aclose` must come before its end.
+        name: what messages call the server.
+        patience: how long to wait for it.
+        trust_annotations: believe the server that a tool only reads (sdk.md §3.7).
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        tasks: TaskGroup,
+        name: str,
+        patience: Patience | None = None,
+        trust_annotations: bool = False,
+    ) -> None:
+        self.name = name
+        self._server = server
+        self._tasks = tasks
+        self._patience = patience or Patience()
+        self._trusted = trust_annotations
+        self._connection: RemoteConnection | None = None
+        self._closed = False
+        self._failures = 0
+        self._not_before = -math.inf
+        self._listing = anyio.Lock()
+        self._listed_by: RemoteConnection | None = None
+        self._listed_at = -math.inf
+        self._tools: Mapping[str, Tool] = {}
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools as last listed, without asking the server."""
+        return tuple(self._tools.values())
+
+    def about(self) -> dict[str, str]:
+        """What the server says it is: `server`, `version`, `protocol`; empty while it is not connected."""
+        client = self._connection.client if self._connection is not None else None
+        if client is None:
+            return {}
+        said = client.server_info
+        named = {} if said is None else {"server": said.name[:100], "version": said.version[:100]}
+        return {**named, "protocol": client.protocol_version}
+
+    async def current(self) -> Sequence[Tool]:
+        """The tools now; the server is asked when they may have changed since.
+
+        Raises:
+            ClientNotInstalled: the extra is missing.
+            ServiceUnavailable: the server cannot be reached, or does not list its tools.
+        """
+
+        async def list_anew(connection: "RemoteConnection") -> None:
+            oldest = anyio.current_time() - self._patience.list_max_age_s
+            if not connection.followed and self._listed_at < oldest:
+                connection.stale = True
+            await self._list(connection)
+
+        await self._done(list_anew)
+        return self.tools()
+
+    async def find(self, name: str) -> Tool:
+        """The tool as it is now, as far as the server has told.
+
+        Raises:
+            ToolNotFound: the server has no such tool (any more).
+            ServiceUnavailable: as `current`.
+        """
+        await self._done(self._list)
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolNotFound(f"{self.name} has no tool {name!r} (any more); list its tools to see what there is")
+        return tool
+
+    async def call(self, call: Call, emit: Emit) -> Result:
+        """Run `call` on the server; what the server reports of its progress is emitted.
+
+        Raises:
+            ToolNotFound: the server has no such tool.
+            ServiceUnavailable: the server cannot be reached; it has not seen the call.
+            AgentLost: the connection ended before the answer came; what became of the call is not known.
+            ServiceTimeout: no answer in time; the server was told to stop.
+            InvalidAgentResponse: the answer is no result.
+
+        Cancellation: the server is told to stop.
+        """
+        limit_s = self._limit(call)
+        with anyio.move_on_after(None if limit_s == math.inf else max(0.0, limit_s)):
+            return await self._answered(call, emit)
+        raise ServiceTimeout(f"{self.name} did not answer {call.tool!r} within {max(0.0, limit_s):.3g} s")
+
+    async def aclose(self) -> None:
+        """Close the connection and wait until nothing is left of it; calls under way fail."""
+        self._closed = True
+        connection = self._connection
+        if connection is not None:
+            connection.close()
+            await connection.over.wait()
+
+    def _limit(self, call: Call) -> float:
+        own = math.inf if self._patience.call_s is None else self._patience.call_s
+        return min(call.deadline - time.time(), own)
+
+    async def _answered(self, call: Call, emit: Emit) -> Result:
+        relay = _Relay(emit)
+
+        async def send(connection: "RemoteConnection") -> Result:
+            await self._list(connection)
+            if call.tool not in self._tools:
+                raise ToolNotFound(f"{self.name} has no tool {call.tool!r}; list its tools to see what there is")
+            return await connection.call(self.name, call.tool, call.arguments, relay)
+
+        return await self._done(send)
+
+    async def _done(self, action: "Callable[[RemoteConnection], Awaitable[T]]") -> T:
+        """What `action` gives on a connection; on a second one when the first has lost its session."""
+        connection = await self._connected()
+        try:
+            return await action(connection)
+        except SessionGone:
+            connection.close()
+        try:
+            return await action(await self._connected())
+        except SessionGone:
+            raise ServiceUnavailable(f"{self.name} does not keep the sessions that it opens") from None
+
+    async def _connected(self) -> "RemoteConnection":
+        connection = self._connection
+        if connection is None or connection.over.is_set() or connection.closing:
+            connection = self._connect(connection)
+        await connection.settled.wait()
+        if connection.client is None:
+            raise ServiceUnavailable(f"{self.name} is not available: {connection.failure or 'it was closed'}")
+        return connection
+
+    def _connect(self, previous: "RemoteConnection | None") -> "RemoteConnection":
+        if self._closed:
+            raise ServiceUnavailable(f"{self.name} is not available: its client was closed")
+        if previous is not None and previous.over.is_set():
+            self._check_pause(previous)
+        connection = self._connection = _connection_type()(self._server, self._patience)
+        self._tasks.start_soon(self._hold, connection, previous)
+        return connection
+
+    async def _hold(self, connection: "RemoteConnection", previous: "RemoteConnection | None") -> None:
+        await connection.hold(previous)
+        if connection.worked:
+            self._failures = 0
+            return
+        self._failures += 1
+        pause = min(self._patience.first_retry_s * 2 ** min(self._failures - 1, 30), self._patience.max_retry_s)
+        self._not_before = anyio.current_time() + pause
+
+    def _check_pause(self, previous: "RemoteConnection") -> None:
+        wait_s = self._not_before - anyio.current_time()
+        if self._failures and wait_s > 0:
+            raise ServiceUnavailable(
+                f"{self.name} is not available: {previous.failure}; it will not be tried again for {wait_s:.0f} s",
+                retry_after_ms=math.ceil(wait_s * 1000),
+            )
+
+    async def _list(self, connection: "RemoteConnection") -> None:
+        """Have the list of this connection, as new as the server says it must be."""
+        if self._listed_by is connection and not connection.stale:
+            return
+        async with self._listing:
+            if self._listed_by is connection and not connection.stale:
+                return
+            listed = await connection.list_tools(self.name)
+            tools: dict[str, Tool] = {}
+            for each in listed:
+                if each.name in tools:
+                    raise ServiceUnavailable(f"{self.name} lists two tools named {each.name!r}")
+                tools[each.name] = tool_of(each, f"mcp:{self.name}", self._trusted, self._patience.call_s)
+            self._tools, self._listed_by, self._listed_at = tools, connection, anyio.current_time()
+
+
+class _Relay:
+    """Passes the server's progress on, strictly rising whatever the server says."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._last = -math.inf
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        number = progress
+        if not number > self._last:  # NaN too
+            number = 1.0 if self._last == -math.inf else self._last + 1
+        self._last = number
+        self._emit(Progress(number, total, message))
+
+
+@asynccontextmanager
+async def open_remote(
+    server: Server, name: str, patience: Patience | None = None, trust_annotations: bool = False
+) -> AsyncGenerator[RemoteProvider]:
+    """A connected provider, and nothing of it left after the block.
+
+    Args:
+        server: where it is.
+        name: what messages call it.
+        patience: how long to wait for it.
+        trust_annotations: believe it that a tool only reads.
+
+    Raises:
+        ClientNotInstalled: the extra is missing.
+        ServiceUnavailable: the server cannot be reached, or does not list its tools.
+    """
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        provider = RemoteProvider(server, tasks, name, patience, trust_annotations)
+        try:
+            await provider.current()
+            yield provider
+        except Exception as error:  # noqa: BLE001 -- raised below, where no group wraps it
+            failure = error
+        finally:
+            await provider.aclose()
+    if failure is not None:
+        raise failure
+
+
+def _connection_type() -> "type[RemoteConnection]":
+    try:
+        from toolwire.providers.remote_connection import RemoteConnection  # noqa: PLC0415 -- an optional extra
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in ("mcp", "mcp_types"):
+            raise ClientNotInstalled(INSTALL) from None
+        raise
+    return RemoteConnection

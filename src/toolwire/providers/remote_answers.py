@@ -1,0 +1,80 @@
+"""What the official MCP client raises, in our errors; it sends nothing."""
+
+from typing import Any, cast
+
+import pydantic
+from mcp import MCPError, types
+
+from toolwire.core.errors import AgentLost, InvalidAgentResponse, ServiceUnavailable, ToolwireError
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Result, failed
+from toolwire.providers.remote_http import LOST, MARK, NO_SESSION, REFUSED, UNREACHABLE
+from toolwire.providers.remote_server import SessionGone
+
+MAX_WORDS = 2000
+
+UNSENT = (UNREACHABLE, REFUSED)
+LIST_IS_OLD = (types.METHOD_NOT_FOUND, types.INVALID_PARAMS)
+"""Codes with which a server may say that it has no such tool any more."""
+
+
+def mark_of(error: MCPError) -> str | None:
+    """What our own transport says has happened, or that the connection is at its end; `None` for a server's answer."""
+    given: object = error.data
+    mark = cast("JsonObject", given).get(MARK) if isinstance(given, dict) else None
+    if isinstance(mark, str):
+        return mark
+    if error.code == types.UNSUPPORTED_PROTOCOL_VERSION:  # another server answers there now
+        return NO_SESSION
+    return LOST if error.code == types.CONNECTION_CLOSED else None
+
+
+def call_ended(error: Exception, name: str, words: str) -> Result:
+    """The result of a call that the client raised `error` for; `words` say why the connection ended, if it did.
+
+    Raises:
+        SessionGone: begin anew and send it once more.
+        ToolwireError: the server has not answered, or with something that is no result.
+    """
+    match error:
+        case MCPError():
+            mark = mark_of(error)
+            if mark is None:
+                return failed(error.message[:MAX_WORDS] or "refused", data={"jsonrpc": error.code})
+            raise _lost(mark, name, words or error.message)
+        case pydantic.ValidationError():
+            raise InvalidAgentResponse(f"{name} answered with something that is no result: {_first(error)}")
+        case RuntimeError():  # the content does not fit the tool's output schema, or it asks for input without end
+            return failed(str(error)[:MAX_WORDS])
+        case _:
+            raise error
+
+
+def list_ended(error: Exception, name: str, words: str) -> Exception:
+    """What to raise when the client raised `error` for a list of tools."""
+    match error:
+        case MCPError():
+            mark = mark_of(error)
+            if mark == NO_SESSION:
+                return SessionGone()
+            return ServiceUnavailable(f"{name} does not list its tools: {words or error.message}")
+        case TimeoutError():
+            return ServiceUnavailable(f"{name} does not list its tools: it did not answer in time")
+        case pydantic.ValidationError():
+            return ServiceUnavailable(f"{name} does not list its tools as MCP does: {_first(error)}")
+        case _:
+            return ServiceUnavailable(f"{name} does not list its tools: {error}")
+
+
+def _lost(mark: str, name: str, words: str) -> ToolwireError | SessionGone:
+    if mark == NO_SESSION:
+        return SessionGone()
+    if mark in UNSENT:
+        return ServiceUnavailable(f"{name} is not available: {words}")
+    return AgentLost(f"{name} did not answer, and whether the call took effect is not known: {words}")
+
+
+def _first(error: pydantic.ValidationError) -> str:
+    """The first thing wrong, without the value."""
+    details: Any = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return f"{'.'.join(map(str, details['loc']))}: {details['msg']}"[:300]
