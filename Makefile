@@ -24,8 +24,8 @@ ARGS ?=
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# Two stamps: `run` needs the package alone, the other targets also the tools that check and test it. Setting up writes
-# nothing to stdout, which belongs to `make run ARGS=--json`.
+# Two stamps: `run` needs the package with the MCP client of `toolwire call`, the other targets also the tools that check
+# and test it. Setting up writes nothing to stdout, which belongs to `make run ARGS=--json`.
 $(VENV)/.run: pyproject.toml requirements/base.txt requirements/build.txt scripts/make_venv.sh
 	@echo "setting up $(VENV) ..." >&2
 	@PYTHON="$(PYTHON)" sh scripts/make_venv.sh $(VENV)
@@ -85,7 +85,7 @@ UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.
 	--no-header --no-emit-index-url --no-emit-find-links --no-annotate --no-strip-extras
 pins: $(VENV)/.run
 	$(PIP) install uv
-	$(UV_COMPILE) pyproject.toml -o requirements/base.txt
+	$(UV_COMPILE) --extra mcp pyproject.toml -o requirements/base.txt
 	for name in build dev bench-mcp bench-fastmcp; do \
 		$(UV_COMPILE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
