@@ -10,9 +10,35 @@ SHOWN_PREFIX_LEN = 12
 """How much of a key may be shown and stored in clear, to recognise it by (gateway.md 46)."""
 
 
+ID_RANDOM_BYTES = 10
+
+
+class _RandomPool:
+    """Random bytes of the system, fetched many at once: a system call for each id is what an id would cost most."""
+
+    def __init__(self) -> None:
+        self._refill()
+        os.register_at_fork(after_in_child=self._refill)  # a child must not repeat its parent's ids
+
+    def _refill(self) -> None:
+        drawn = os.urandom(ID_RANDOM_BYTES * 256).hex()
+        step = 2 * ID_RANDOM_BYTES
+        self._left = [drawn[start : start + step] for start in range(0, len(drawn), step)]
+
+    def take(self) -> str:
+        while True:
+            try:
+                return self._left.pop()
+            except IndexError:
+                self._refill()
+
+
+_pool = _RandomPool()
+
+
 def new_id(prefix: str) -> str:
     """A fresh id such as `call_…`: 48 bits of Unix milliseconds and 80 random bits, so that ids sort by age."""
-    return f"{prefix}_{int(time.time() * 1000):012x}{os.urandom(10).hex()}"
+    return f"{prefix}_{int(time.time() * 1000):012x}{_pool.take()}"
 
 
 def new_key(prefix: str) -> str:

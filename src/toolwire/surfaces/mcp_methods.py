@@ -215,8 +215,10 @@ def _timeout_s(endpoint: Endpoint, params: ToolCall) -> float:
     return endpoint.call_timeout_s if own is None else own
 
 
-def _one_key(*given: str | None) -> str | None:
-    keys = {check_key(key) for key in given if key is not None}
+def _one_key(argument: str | None, meta: str | None, header: str | None) -> str | None:
+    if argument is None and meta is None and header is None:
+        return None
+    keys = {check_key(key) for key in (argument, meta, header) if key is not None}
     if len(keys) > 1:
         raise InvalidParam(
             "two different idempotency keys were sent (argument, _meta, Idempotency-Key header); send one",
