@@ -1,6 +1,7 @@
 """Ids are fresh everywhere, and sort by age."""
 
-import os
+import subprocess
+import sys
 
 from toolwire.core.ids import new_id
 
@@ -12,16 +13,20 @@ def test_ids_never_repeat_and_have_the_form_that_is_documented() -> None:
     assert all(len(made) == len("call_") + 12 + 20 for made in ids)
 
 
-def test_a_forked_child_does_not_repeat_the_ids_of_its_parent() -> None:
-    new_id("call")  # the pool is full in the parent
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(write, new_id("call").encode())
-        os._exit(0)
+FORK = """
+import subprocess
+import sys
+from toolwire.core.ids import new_id
+new_id("call")  # the pool is full in the parent
+child = os.fork()
+print(new_id("call"), flush=True)
+if child:
     os.waitpid(child, 0)
-    of_child = os.read(read, 100).decode()
-    os.close(read)
-    os.close(write)
+"""
 
-    assert of_child[-20:] != new_id("call")[-20:]
+
+def test_a_forked_child_does_not_repeat_the_ids_of_its_parent() -> None:
+    said = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=True, timeout=30)
+
+    first, second = said.stdout.split()
+    assert first[-20:] != second[-20:]
