@@ -184,3 +184,16 @@ async def open_tool_server(
     http = McpHttp(engine, door, sessions, guard, settings or HttpSettings())
     async with engine.running(), http.running():
         yield ToolServer(engine, endpoint, http, door, guard)
+
+
+async def open_agent_store(path: Path) -> Store:
+    """The store in which an agent's tasks survive, in a SQLite file that is made if it is not there.
+
+    Raises:
+        StoreUnavailable: another process has it open, or it cannot be used.
+    """
+    from toolwire.adapters.clock import SystemClock
+    from toolwire.adapters.sqlite import SqliteStore
+
+    await anyio.Path(path.parent).mkdir(parents=True, exist_ok=True)
+    return await SqliteStore.open(path, SystemClock())
