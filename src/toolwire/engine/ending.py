@@ -22,6 +22,14 @@ NEVER_STORED = "agent_busy"
 """The one end that frees the key it was called under (gateway.md D5)."""
 
 
+def as_repeated(result: Result | None) -> Result:
+    """What a later repeat is told: of a call that was lost nobody can say how it ended (gateway.md §6)."""
+    if result is None or (result.error is not None and result.error.code == "agent_lost"):
+        message = "the call was begun and nobody can say how it ended; check before you call again"
+        return failed(message, "outcome_unknown")
+    return result
+
+
 class Limits(Struct, frozen=True):
     """How long things are kept and may take, all in seconds.
 

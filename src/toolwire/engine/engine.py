@@ -29,7 +29,7 @@ from toolwire.core.result import Result, failed
 from toolwire.engine.catalog import Catalog, Entry
 from toolwire.engine.claims import Claim, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.deadline import Timekeeper
-from toolwire.engine.ending import Endings, Limits, end_of
+from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
 from toolwire.engine.offload import encode_record, unpack
 from toolwire.engine.record import CallRecord, Listener, Record
 from toolwire.engine.recorder import Recorder
@@ -276,7 +276,7 @@ class Engine:
         if stored is None:
             return None
         record = Record(stored.call, self.clock, stored.created_at)
-        record.finish(stored.result or failed("the call was begun and nobody can say how it ended", "outcome_unknown"))
+        record.finish(as_repeated(stored.result))
         record.completed_at = stored.completed_at
         return Submission(record, claim, replayed=True)
 

@@ -33,10 +33,8 @@ from toolwire.core.ports import Del, Op, Put
 from toolwire.core.result import Result, failed, text_result
 from toolwire.core.tool import Tool
 from toolwire.engine.catalog import Catalog
-from toolwire.engine.claims import Claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.engine import MAX_CLAIM_TRIES, Engine, Limits, Submission
-from toolwire.engine.offload import INLINE_BYTES, encode_record
-from toolwire.engine.record import Record
+from toolwire.engine.offload import INLINE_BYTES
 
 pytestmark = pytest.mark.both_backends
 
@@ -401,33 +399,6 @@ async def test_a_key_that_others_keep_taking_and_freeing_is_given_up_as_a_confli
         assert engine.idle
     assert store.asked == MAX_CLAIM_TRIES
     assert tools.calls == []
-
-
-async def test_a_claim_whose_call_is_open_elsewhere_is_not_run_a_second_time():
-    store, tools = FaultyStore(LoopClock()), Tools()
-    clock = LoopClock()
-    theirs = call_of(key="k1")
-    claim = Claim(theirs.id, "alice", fingerprint_of(theirs), clock.now(), clock.now() + 60)
-    await store.tx(
-        [
-            Put("claim", "", scope_of(theirs), encode_claim(claim)),
-            Put("call", "alice", theirs.id, encode_record(Record(theirs, clock).stored())),
-        ]
-    )
-    async with running(store) as engine:
-        replay = await engine.submit(call_of(key="k1"), catalog_of(tools))
-        assert (replay.replayed, code_of(replay.record.result)) == (True, "outcome_unknown")
-    assert tools.calls == []
-
-
-async def test_a_claim_whose_record_has_gone_is_free():
-    store, tools = FaultyStore(LoopClock()), Tools()
-    async with running(store) as engine:
-        first = call_of(key="k1")
-        await engine.submit(first, catalog_of(tools))
-        await store.tx([Del("call", "alice", first.id)])
-        assert not (await engine.submit(call_of(key="k1"), catalog_of(tools))).replayed
-    assert len(tools.calls) == 2
 
 
 async def test_a_call_that_is_watched_runs_on_its_own_even_without_a_key():
