@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.engine.fakes import FaultyStore, LoopClock, Tools, call_of, catalog_of, code_of, running
-from toolwire.core.ports import Put
+from toolwire.core.ports import Del, Put
 from toolwire.core.result import failed
 from toolwire.engine.claims import Claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.offload import encode_record
