@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -11,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.running import STOP_LIMIT_S, Host, Process, environment, toolwire
+from tests.e2e.running import STOP_LIMIT_S, TOOLWIRE, Host, Process, environment, toolwire
 
 pytestmark = pytest.mark.e2e
 
@@ -82,6 +83,28 @@ def test_a_signal_ends_it_well_even_with_an_open_stream(tmp_path: Path, number: 
 
         assert not (Path(host.ready.data) / "host.json").exists()
         assert "Traceback" not in host.errors.read_text()
+
+
+def test_whoever_is_told_that_it_is_ready_may_stop_it_at_once(tmp_path: Path):
+    for _ in range(3):
+        with Host(tmp_path) as host:
+            assert host.stop(signal.SIGTERM) == 0
+            assert not (Path(host.ready.data) / "host.json").exists()
+
+
+def test_a_person_is_told_commands_that_work_where_no_environment_is_active(tmp_path: Path):
+    """`make run` starts it by a path; the commands that it prints begin with that path then."""
+    bare = {"PATH": os.defpath, "HOME": str(tmp_path)}
+    with subprocess.Popen(
+        [TOOLWIRE, "up", "--demo", "--port", "0"], cwd=tmp_path, env=bare, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            told = list(itertools.takewhile(lambda line: "Ctrl-C stops it" not in line, process.stdout))
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(STOP_LIMIT_S) == 0
+    assert any(line.startswith(f"  {TOOLWIRE} call agent_demo") for line in told), told
 
 
 def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path):

@@ -198,7 +198,8 @@ def _agents(target: Target) -> Iterator[Finding]:
     for agent in agents:
         name = f"{agent['name']} ({agent['agent_id']})"
         if agent["attached"]:
-            yield Finding("agent", "ok", f"{name} is attached with {len(agent['skills'])} tools")
+            count = len(agent["skills"])
+            yield Finding("agent", "ok", f"{name} is attached with {count} {'tool' if count == 1 else 'tools'}")
         else:
             advice = "start its process; calls to it are refused until then"
             yield Finding("agent", "note", f"{name} is not attached", advice)

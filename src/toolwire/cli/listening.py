@@ -134,20 +134,32 @@ async def serving(app: App, bound: socket.socket) -> AsyncGenerator[None]:
             tasks.cancel_scope.cancel("the server stops")
 
 
-async def until_signal(on_second: Callable[[], None]) -> None:
-    """Wait for SIGTERM or Ctrl-C; another Ctrl-C then ends the process at once, `on_second` being its last act."""
+@contextlib.contextmanager
+def stop_signal(on_second: Callable[[], None]) -> Generator[Callable[[], Awaitable[None]]]:
+    """Catch SIGTERM and Ctrl-C from here on; what is yielded waits for the first of them.
+
+    Another Ctrl-C then ends the process at once, `on_second` being its last act. Enter it before telling anybody that
+    the server is ready: who is told may send the signal right away.
+    """
     if sys.platform == "win32":
-        await anyio.sleep_forever()  # the event loop makes a cancellation of Ctrl-C
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
-        async for _ in received:
-            break
-    say("stopping; Ctrl-C again stops at once")
+        yield anyio.sleep_forever  # the event loop makes a cancellation of Ctrl-C
+        return
 
     def end(number: int, frame: object) -> None:
         on_second()
         os._exit(INTERRUPTED)
 
-    signal.signal(signal.SIGINT, end)
+    with contextlib.ExitStack() as catching:
+        received = catching.enter_context(anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM))
+
+        async def first() -> None:
+            async for _ in received:
+                break
+            catching.close()
+            say("stopping; Ctrl-C again stops at once")
+            signal.signal(signal.SIGINT, end)
+
+        yield first
 
 
 def set_up_logging() -> None:

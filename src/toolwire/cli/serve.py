@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from toolwire.cli import modules
 from toolwire.cli.failure import DONE, Failed, misused
-from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, until_signal, url_of
+from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
 from toolwire.compose import open_tool_server
@@ -64,11 +64,12 @@ async def _serve_http(offer: Offer, port: int, *, as_json: bool) -> None:
     with bind("127.0.0.1", port) as bound:
         url = url_of(bound) + MCP_PATH
         async with open_tool_server(offer.tools, offer.name, offer.version) as server, serving(server.app, bound):
-            if as_json:
-                print_json({"url": url, "pid": os.getpid()})
-            else:
-                say(f"{offer.name} serves {_counted(offer)} at {url}; Ctrl-C stops it")
-            await until_signal(lambda: None)
+            with stop_signal(lambda: None) as until_signal:
+                if as_json:
+                    print_json({"url": url, "pid": os.getpid()})
+                else:
+                    say(f"{offer.name} serves {_counted(offer)} at {url}; Ctrl-C stops it")
+                await until_signal()
 
 
 async def _serve_stdio(offer: Offer) -> None:

@@ -1,6 +1,9 @@
 """`toolwire up`: runs the gateway in this process until a signal, and tells how to use it; it serves nothing itself."""
 
 import os
+import shlex
+import shutil
+import sys
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -14,7 +17,7 @@ from toolwire import __version__, config
 from toolwire.cli.data_folder import DataFolder, HostInfo
 from toolwire.cli.demo.keys import DEMO_KEY_FILE, DemoKeys, demo_keys
 from toolwire.cli.failure import DONE
-from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, until_signal, url_of
+from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.cli.output import print_json, print_text, say
 from toolwire.cli.owner_key import keep_owner_key
 from toolwire.cli.parameters import DataFlag, JsonFlag
@@ -64,12 +67,13 @@ async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
 
             await opened.enter_async_context(attached_demo(url, keys))
         host = HostInfo(url, os.getpid(), str(folder.owner_key_file.absolute()))
+        until_signal = opened.enter_context(stop_signal(folder.withdraw))
         opened.enter_context(folder.announce(host))
         if as_json:
             print_json(_ready(host, owner_key, folder, keys))
         else:
             print_text(_welcome(settings, host, folder, keys))
-        await until_signal(folder.withdraw)
+        await until_signal()
 
 
 def _placed(settings: Config, port: int, url: str) -> Config:
@@ -96,8 +100,8 @@ def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKey
     if keys is None:
         lines += [
             "",
-            "Next, run an agent of your own:  toolwire agent run MODULE:NAME",
-            "or one to try it with:           toolwire up --demo",
+            f"Next, run an agent of your own:  {_typed()} agent run MODULE:NAME",
+            f"or one to try it with:           {_typed()} up --demo",
             "",
             "Your agents, with curl:",
             "",
@@ -120,6 +124,11 @@ def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKey
             "",
             f"  {curl} -d '{body}'",
             "",
-            f'  toolwire call {keys.agent_id} web_search --args \'{{"query": "how do tides work"}}\'',
+            f'  {_typed()} call {keys.agent_id} web_search --args \'{{"query": "how do tides work"}}\'',
         ]
     return "\n".join([*lines, "", "Ctrl-C stops it."])
+
+
+def _typed() -> str:
+    """How to type our name in this folder: `make run` starts us by a path, because no environment is active there."""
+    return "toolwire" if shutil.which("toolwire") else shlex.quote(sys.argv[0])
