@@ -12,7 +12,10 @@ from toolwire.sdk.models.pricing import Price, Prices
 def _anthropic(input_usd: float, output_usd: float, cache_read: float = 0.1) -> Price:
     """Writing into the five-minute cache costs a quarter more than input, reading from it the part `cache_read`."""
     return Price(
-        input=input_usd, output=output_usd, cache_read=input_usd * cache_read, cache_write=round(input_usd * 1.25, 6)
+        input=input_usd,
+        output=output_usd,
+        cache_read=round(input_usd * cache_read, 6),
+        cache_write=round(input_usd * 1.25, 6),
     )
 
 
