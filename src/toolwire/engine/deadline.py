@@ -85,10 +85,7 @@ class Timekeeper:
         """Keep time until cancelled."""
         while True:
             await self._pause()
-            fresh, self._fresh = self._fresh, []
-            for item in fresh:
-                if not item.over:
-                    _guarded(item.still_going)
+            self._look()
             self._fire(anyio.current_time())
 
     async def _pause(self) -> None:
@@ -101,6 +98,13 @@ class Timekeeper:
             self._wake = None
         if self._fresh:
             await anyio.sleep(TICK_S)
+
+    def _look(self) -> None:
+        """Ask once what has not ended; in a frame of its own, so that nothing of it is kept until the next time."""
+        fresh, self._fresh = self._fresh, []
+        for item in fresh:
+            if not item.over:
+                _guarded(item.still_going)
 
     def _fire(self, now: float) -> None:
         due: list[Timer] = []
