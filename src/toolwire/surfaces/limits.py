@@ -72,7 +72,7 @@ async def read_body(receive: Receive, headers: Headers, max_bytes: int = REQUEST
         Disconnected: the client went away.
     """
     declared = headers.get(b"content-length")
-    if declared is not None and declared.isdigit() and int(declared) > max_bytes:
+    if declared is not None and declared.isdigit() and (len(declared) > 18 or int(declared) > max_bytes):
         raise _too_large(max_bytes)
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):

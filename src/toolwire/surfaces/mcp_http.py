@@ -143,7 +143,9 @@ class McpHttp:
 
     async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
         if self._tasks is None:
-            raise _stopping()
+            refusal = error_reply(asked, _stopping())
+            await send_plain(hop.send, refusal.status, refusal.body)
+            return
         exchange = Exchange(hop.send, self._tasks, streams=accepted.sse)
         is_call = asked.message.method == "tools/call"
         if is_call and not accepted.json:

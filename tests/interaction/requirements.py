@@ -1,0 +1,276 @@
+"""What the wire owes its clients: each requirement with its source and with where it holds.
+
+A test says with `@proves(...)` which requirement it proves and on which of its cells; test_requirements.py holds the
+two against each other, in both directions. A cell is a transport with a revision.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+_F = TypeVar("_F", bound=Callable[..., object])
+
+
+class Cell(Enum):
+    """A transport with a revision; 2025 stands for all revisions with `initialize`."""
+
+    HTTP_2025 = "http, 2025-11-25"
+    HTTP_2026 = "http, 2026-07-28"
+    STDIO_2025 = "stdio, 2025-11-25"
+    STDIO_2026 = "stdio, 2026-07-28"
+
+
+HTTP_2025, HTTP_2026, STDIO_2025, STDIO_2026 = Cell
+HTTP = frozenset({HTTP_2025, HTTP_2026})
+STDIO = frozenset({STDIO_2025, STDIO_2026})
+OLD = frozenset({HTTP_2025, STDIO_2025})
+NEW = frozenset({HTTP_2026, STDIO_2026})
+ALL = HTTP | STDIO
+
+
+class Requirement(NamedTuple):
+    """One thing that is owed: in our words, where that is written, and on which cells it holds."""
+
+    text: str
+    source: str
+    cells: frozenset[Cell]
+
+
+SPEC_2025 = "https://modelcontextprotocol.io/specification/2025-11-25"
+SPEC_2026 = "https://modelcontextprotocol.io/specification/2026-07-28"
+
+REQUIREMENTS: dict[str, Requirement] = {
+    # The ladder of an HTTP request
+    "ladder.host": Requirement("A Host that is not ours is 421.", "mcp.md 1.3 step 1; gateway.md D22", HTTP),
+    "ladder.origin": Requirement(
+        "A page of another origin is 403; our own and programs without one are let in.",
+        f"{SPEC_2025}/basic/transports#security-warning",
+        HTTP,
+    ),
+    "ladder.media-type": Requirement("A body that is not application/json is 415.", "mcp.md 1.3 step 1", HTTP),
+    "ladder.method": Requirement("GET, PUT and the like are 405 with Allow.", "mcp.md 1.3 step 2", HTTP),
+    "ladder.accept": Requirement("An Accept that takes neither form is 406.", "mcp.md 1.3 step 3", HTTP),
+    "ladder.size": Requirement("A body over the limit is 413, declared or streamed.", "gateway.md 52", HTTP),
+    "ladder.json": Requirement("What is not JSON is 400, -32700, id null.", "mcp.md 1.3 step 4", HTTP),
+    "ladder.one-message": Requirement(
+        "A batch, a bad id and what is no message are 400, -32600.", "mcp.md 1.3 step 5", HTTP
+    ),
+    "ladder.posted-response": Requirement(
+        "A posted response is 202 on the older wire and 400 on the newer.", "mcp.md 1.2, 1.3 step 5", HTTP
+    ),
+    "ladder.notification": Requirement("A notification is 202 without a body.", "mcp.md 1.2", HTTP),
+    "ladder.header-twice": Requirement(
+        "A routing header that stands twice is -32020 before anything of _meta is looked at.",
+        "mcp.md 1.3 step 6",
+        frozenset({HTTP_2026}),
+    ),
+    "ladder.meta": Requirement(
+        "A request without version or capabilities in _meta is -32602 and names the key.",
+        f"{SPEC_2026}/basic/index#meta; mcp.md 1.3 step 7",
+        NEW,
+    ),
+    "ladder.headers-match": Requirement(
+        "Version, method and name stand in headers and body alike, else -32020.",
+        f"{SPEC_2026}/basic/transports#standard-headers; mcp.md 1.3 step 8",
+        frozenset({HTTP_2026}),
+    ),
+    "ladder.version": Requirement(
+        "A version that is not ours is -32022 with supported and requested.", "mcp.md 1.3 step 9", NEW
+    ),
+    "ladder.wrong-wire": Requirement(
+        "A body of the newer wire under a header of the older one is -32020 and names both.",
+        "mcp.md S28",
+        frozenset({HTTP_2025}),
+    ),
+    "ladder.method-unknown": Requirement(
+        "A method that does not exist is -32601: 200 on the older wire, 404 on the newer, which has lost five.",
+        "mcp.md 1.2, 1.3 step 11",
+        ALL,
+    ),
+    "ladder.path": Requirement("What is not served at a path is a 404.", "RFC 9110, 15.5.5", HTTP),
+    "ladder.order": Requirement("Of two faults the earlier rung answers.", "mcp.md 1.3", HTTP),
+    "errors.body": Requirement(
+        "Every answer that is not 2xx has a JSON-RPC error with our code.", "gateway.md D16, §6", HTTP
+    ),
+    "errors.no-internals": Requirement(
+        "A mistake of ours is -32603 under the request's id and tells nothing of the inside.", "gateway.md D16", ALL
+    ),
+    "ids.exact": Requirement("The answer repeats the id byte for byte.", "JSON-RPC 2.0, 5", ALL),
+    "ids.doubled": Requirement("Two requests under one id at once are both answered rightly.", "mcp.md S7", ALL),
+    "answers.one": Requirement("A request is answered exactly once.", "JSON-RPC 2.0, 5", ALL),
+    # JSON or a stream
+    "sse.choice": Requirement(
+        "SSE only where Accept names it: at once if JSON is not taken, else once a notification goes out.",
+        "gateway.md D20",
+        HTTP,
+    ),
+    "sse.headers": Requirement("A stream is neither cached nor held back by proxies.", "gateway.md D20", HTTP),
+    "sse.silence": Requirement(
+        "After 15 s of silence a stream begins and a comment goes out, and then every 15 s.",
+        "mcp.md 1.3, S17; gateway.md D20",
+        HTTP,
+    ),
+    "sse.status": Requirement("An error before the first event keeps its own status.", "mcp.md 1.3", HTTP),
+    "sse.slow-reader": Requirement(
+        "A client that does not read gets the result when it reads; progress may be lost.",
+        "exchange, BUFFERED_FRAMES",
+        HTTP,
+    ),
+    "progress.told": Requirement(
+        "Progress goes out on the caller's own answer, rising, with the token and its type.", "mcp.md S11", ALL
+    ),
+    "progress.asked": Requirement(
+        "Without a token there is no progress, and none for a client that takes JSON alone.", "gateway.md D20", ALL
+    ),
+    # Going away, cancelling, stopping
+    "gone.cancels": Requirement(
+        "On 2026-07-28 a client that goes away cancels its call, whether JSON or SSE.",
+        "gateway.md D21; mcp.md S12",
+        frozenset({HTTP_2026}),
+    ),
+    "gone.keeps": Requirement(
+        "Up to 2025-11-25 a client that goes away cancels nothing.", "gateway.md D21", frozenset({HTTP_2025})
+    ),
+    "gone.keyed": Requirement(
+        "A call under a key goes on without its client.", "gateway.md D21", frozenset({HTTP_2026})
+    ),
+    "gone.harmless": Requirement(
+        "Telling a client that is gone is no fault, and none of others' concern.", "mcp.md S14", HTTP
+    ),
+    "cancel.silence": Requirement(
+        "After notifications/cancelled the call stops and nothing more is said of it.",
+        f"{SPEC_2025}/basic/utilities/cancellation; mcp.md S10",
+        frozenset({HTTP_2025, STDIO_2025, STDIO_2026}),
+    ),
+    "cancel.own": Requirement(
+        "Only the session's own request can be cancelled, by an id that names exactly one.",
+        "mcp.md S7, S10",
+        frozenset({HTTP_2025, STDIO_2025, STDIO_2026}),
+    ),
+    "stop.answered": Requirement(
+        "When the server stops, who still waits gets an error and no stream stays open.", "mcp.md S8, S16", ALL
+    ),
+    "memory.released": Requirement("Nothing is kept of a request that has ended.", "mcp.md S3, S6", HTTP),
+    # Sessions
+    "session.minted": Requirement(
+        "initialize, and nothing else, gives a session id of visible ASCII.",
+        f"{SPEC_2025}/basic/transports#session-management; gateway.md D12",
+        frozenset({HTTP_2025}),
+    ),
+    "session.offered": Requirement(
+        "No request needs a session, also before initialize.",
+        "mcp.md, sessions; gateway.md D12",
+        frozenset({HTTP_2025}),
+    ),
+    "session.unknown": Requirement(
+        "An unknown, tampered, foreign, ended or idle id is 404 with words that say initialize.",
+        "mcp.md S1, S2; gateway.md D12",
+        frozenset({HTTP_2025}),
+    ),
+    "session.ended": Requirement("DELETE ends a session at once and for good.", "mcp.md S5", frozenset({HTTP_2025})),
+    "session.idle": Requirement(
+        "A session that is idle for too long ends.", "mcp.md S3; gateway.md 1J", frozenset({HTTP_2025})
+    ),
+    "session.refused": Requirement(
+        "A request that is refused creates no session.", "mcp.md S6", frozenset({HTTP_2025})
+    ),
+    "session.none": Requirement(
+        "2026-07-28 has no sessions: the header is neither sent nor looked at, DELETE is 405.",
+        f"{SPEC_2026}/basic/transports; mcp.md 1.2",
+        frozenset({HTTP_2026}),
+    ),
+    # Methods
+    "initialize": Requirement(
+        "initialize agrees on a version and says capabilities and name; initialized is 202.",
+        f"{SPEC_2025}/basic/lifecycle#initialization",
+        OLD,
+    ),
+    "ping": Requirement("ping is answered with an empty result.", f"{SPEC_2025}/basic/utilities/ping", OLD),
+    "discover": Requirement(
+        "server/discover lists versions and capabilities, cacheable by nobody.", f"{SPEC_2026}/server/discover", NEW
+    ),
+    "identity": Requirement("Every result of 2026-07-28 says that it is complete and who we are.", "mcp.md 1.2", NEW),
+    "tools.list": Requirement(
+        "tools/list is whole, in order, with caching hints on the newer wire; no cursor is ours.",
+        f"{SPEC_2025}/server/tools#listing-tools; mcp.md 1.2",
+        ALL,
+    ),
+    "tools.call": Requirement(
+        "tools/call answers with content, and structured content where there is some.",
+        f"{SPEC_2025}/server/tools#calling-tools",
+        ALL,
+    ),
+    "tools.unknown": Requirement("An unknown tool is -32602, not a result.", "mcp.md S21, S22", ALL),
+    "tools.bad-arguments": Requirement(
+        "Arguments that do not fit a known tool are a result that says so in words.", "mcp.md S21", ALL
+    ),
+    "tools.failed": Requirement("A tool that fails is a result with isError.", "gateway.md D18; mcp.md S23", ALL),
+    "tools.links": Requirement(
+        "A client of before 2025-06-18 gets an address as text instead of a link.", "gateway.md D17", OLD
+    ),
+    "tools.blocking": Requirement(
+        "Blocking tools overlap, and the rest stays answerable meanwhile.", "mcp.md S20", ALL
+    ),
+    "tools.keyed": Requirement(
+        "The same call under the same key runs once and says that it is a replay.", "gateway.md D9", HTTP
+    ),
+    # stdio
+    "stdio.lines": Requirement(
+        "One message a line: blank lines are passed over, the last may lack its end, bad bytes cost that line alone.",
+        f"{SPEC_2025}/basic/transports#stdio",
+        STDIO,
+    ),
+    "stdio.private": Requirement(
+        "print, child processes and what is still held back at the end reach neither our output nor our input.",
+        "mcp.md S33",
+        STDIO,
+    ),
+    "stdio.large": Requirement(
+        "A line of 10 MB is answered; one over the limit is refused alone.", "mcp_stdio, MAX_LINE_BYTES", STDIO
+    ),
+    "stdio.era": Requirement(
+        "The first request decides for a wire; server/discover alone does not, and initialize may follow it.",
+        "mcp.md 1.1, S32",
+        STDIO,
+    ),
+    "stdio.eof": Requirement(
+        "At the end of input what is under way is finished and written, then we end.",
+        f"{SPEC_2025}/basic/lifecycle#shutdown",
+        STDIO,
+    ),
+    "stdio.unread": Requirement(
+        "A client that does not read is not fed without bound, and SIGTERM ends us all the same.",
+        "mcp_stdio, MAX_UNSENT_BYTES",
+        STDIO,
+    ),
+    # Clients as they are
+    "clients.python": Requirement(
+        "The official Python client lists, calls, sees progress and errors.", "mcp 2.3 from PyPI", ALL
+    ),
+    "clients.typescript": Requirement(
+        "The official TypeScript clients list, call, see progress and errors.", "npm", ALL
+    ),
+}
+
+_PROOFS = "__proves__"
+
+
+def proves(requirement: str, *cells: Cell) -> Callable[[_F], _F]:
+    """Say of a test which requirement it proves, and on which cells; by default on all of the requirement's.
+
+    Raises:
+        KeyError: there is no such requirement.
+    """
+    wanted = frozenset(cells) or REQUIREMENTS[requirement].cells
+
+    def mark(test: _F) -> _F:
+        found: list[tuple[str, frozenset[Cell]]] = getattr(test, _PROOFS, [])
+        setattr(test, _PROOFS, [*found, (requirement, wanted)])
+        return test
+
+    return mark
+
+
+def proofs_of(test: object) -> list[tuple[str, frozenset[Cell]]]:
+    """What a test says that it proves."""
+    return getattr(test, _PROOFS, [])
