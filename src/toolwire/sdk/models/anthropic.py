@@ -6,7 +6,7 @@ from typing import Any
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.messages import LLMRequest
 from toolwire.sdk.models.anthropic_answer import AnthropicAnswer
-from toolwire.sdk.models.anthropic_wire import request_body
+from toolwire.sdk.models.anthropic_wire import ClosedSchema, request_body
 from toolwire.sdk.models.connections import Connections
 from toolwire.sdk.models.extras import from_environment, key_for, load, needs_key, place_of
 from toolwire.sdk.models.hosted import CONNECT_TIMEOUT_S, HostedModel, Settings, split_body
@@ -70,7 +70,7 @@ class AnthropicProvider(HostedModel):
                 raise needs_key("AnthropicProvider", _KEY)
         settings = Settings(
             sdk=sdk,
-            wire=_Messages(cache),
+            wire=_Messages(cache, sdk.transform_schema),
             place=place_of("anthropic", _HOST, base_url, client, (key, *from_environment(_KEY, _TOKEN))),
             timeout_s=timeout_s,
             retries=retries or Retries(),
@@ -84,11 +84,12 @@ class AnthropicProvider(HostedModel):
 class _Messages:
     """The Messages API as a `Wire`."""
 
-    def __init__(self, cache: bool) -> None:
+    def __init__(self, cache: bool, closed: ClosedSchema) -> None:
         self._cache = cache
+        self._closed = closed
 
     def body(self, request: LLMRequest) -> JsonObject:
-        return request_body(request, cache=self._cache)
+        return request_body(request, cache=self._cache, closed=self._closed)
 
     def answer(self, request: LLMRequest) -> AnthropicAnswer:
         return AnthropicAnswer(request.model)

@@ -4,10 +4,11 @@ Spec: Anthropic API 2023-06-01, `POST /v1/messages`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.sdk.messages import (
     Block,
     ImageBlock,
@@ -17,19 +18,27 @@ from toolwire.sdk.messages import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from toolwire.sdk.models.parts import Picture, arguments_object, clean, function_of, picture, result_text
+from toolwire.sdk.models.parts import Picture, arguments_object, clean, function_of, picture, result_text, schema_prompt
 from toolwire.sdk.models.thought import signature_for
 from toolwire.sdk.models.turns import Turn, split_system, text_of, turns_of
 
 API = "anthropic"
 
 ThinkingStyle: TypeAlias = Literal["budget", "adaptive", "between_tools", "always"]
+ClosedSchema: TypeAlias = Callable[[JsonObject], JsonObject]
 
 _CLAUDE = re.compile(r"claude-(?:([a-z]+)-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
 """The family and the version in a model's name; "claude-3-5-haiku" has no family in front."""
 
 _BUDGETS = {"low": 4_096, "medium": 10_000, "high": 16_000, "xhigh": 31_999, "max": 31_999}
 _LEAST_BUDGET = 1_024
+_HELD = frozenset(
+    {"$schema", "title", "description", "default", "examples", "format", "type", "enum", "const", "anyOf"}
+    | {"properties", "required", "additionalProperties", "items", "minItems", "maxItems", "minLength", "maxLength"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern"}
+)
+"""What a schema may say that the API holds an answer to, or that the official client moves into a description."""
+
 _CACHE = {"type": "ephemeral"}
 _CACHED_TURNS = 2
 
@@ -42,11 +51,13 @@ class Traits(NamedTuple):
         thinking: "budget" for models that are given a number of tokens, "adaptive" for those that decide themselves;
             of these, "between_tools" and "always" cannot stop thinking altogether.
         effort: whether it knows `output_config.effort`.
+        formats: whether it can be held to a schema by `output_config.format`.
     """
 
     max_output: int
     thinking: ThinkingStyle
     effort: bool
+    formats: bool = False
 
 
 def traits_of(model: str) -> Traits:
@@ -59,16 +70,21 @@ def traits_of(model: str) -> Traits:
         return Traits(8_192 if version == (3, 5) else 4_096, "budget", effort=False)
     if version < (4, 6):
         limit = 32_000 if family == "opus" and version < (4, 5) else 64_000
-        return Traits(limit, "budget", effort=family == "opus" and version >= (4, 5))
-    return Traits(64_000, _style(family, version), effort=True)
+        opus = family == "opus"
+        formats = version >= (4, 5) or (opus and version == (4, 1))
+        return Traits(limit, "budget", effort=opus and version >= (4, 5), formats=formats)
+    return Traits(64_000, _style(family, version), effort=True, formats=True)
 
 
-def request_body(request: LLMRequest, *, cache: bool = True) -> JsonObject:
+def request_body(
+    request: LLMRequest, *, cache: bool = True, closed: ClosedSchema = lambda schema: schema
+) -> JsonObject:
     """The body of `POST /v1/messages`; loads the pictures, so do not build it on an event loop if there are any.
 
     Args:
         request: what to ask.
         cache: mark where the provider may keep the prompt, so that the next request of the conversation is cheap.
+        closed: brings a schema into the form that the API takes.
     """
     traits = traits_of(request.model)
     system, turns = split_system(turns_of(request.messages), request.system)
@@ -77,6 +93,9 @@ def request_body(request: LLMRequest, *, cache: bool = True) -> JsonObject:
         "max_tokens": request.max_tokens or traits.max_output,
         "messages": [message for turn in turns if (message := _message(request, turn))],
     }
+    output = _output(request, traits, closed)
+    if request.output_schema is not None and "format" not in output:
+        system = "\n\n".join(part for part in (system, schema_prompt(request.output_schema)) if part)
     if system:
         body["system"] = [{"type": "text", "text": clean(system)}]
     if request.tools:
@@ -86,7 +105,8 @@ def request_body(request: LLMRequest, *, cache: bool = True) -> JsonObject:
     if request.temperature is not None:
         body["temperature"] = request.temperature
     _set_thinking(body, request, traits)
-    _set_output(body, request, traits)
+    if output:
+        body["output_config"] = output
     if cache:
         _mark_cache(body)
     return body
@@ -124,14 +144,33 @@ def _set_budget(body: JsonObject, request: LLMRequest) -> None:
     body.pop("temperature", None)  # refused next to a budget
 
 
-def _set_output(body: JsonObject, request: LLMRequest, traits: Traits) -> None:
-    output: JsonObject = {}
+def _output(request: LLMRequest, traits: Traits, closed: ClosedSchema) -> JsonObject:
+    found: JsonObject = {}
     if request.effort is not None and traits.effort:
-        output["effort"] = request.effort
-    if request.output_schema is not None and traits.max_output > 8_192:
-        output["format"] = {"type": "json_schema", "schema": request.output_schema}
-    if output:
-        body["output_config"] = output
+        found["effort"] = request.effort
+    schema = request.output_schema
+    if schema is not None and traits.formats and can_hold(schema):
+        with suppress(ValueError):  # the client knows more limits; the prompt then says it
+            found["format"] = {"type": "json_schema", "schema": closed(schema)}
+    return found
+
+
+def can_hold(schema: JsonObject) -> bool:
+    """Whether the API can hold an answer to `schema`: it closes every object, so that none may be open on purpose.
+
+    Spec: Anthropic API 2023-06-01, structured outputs, JSON Schema limitations.
+    """
+    if not schema.keys() <= _HELD:
+        return False
+    properties = as_object(schema.get("properties"))
+    if schema.get("type") == "object" and (properties is None or schema.get("additionalProperties", False)):
+        return False
+    if not isinstance(schema.get("type", ""), str) or not schema.keys() & {"type", "anyOf", "enum", "const"}:
+        return False
+    choices: list[Any] = [*(properties or {}).values(), *schema.get("anyOf", ())]
+    if "items" in schema:
+        choices.append(schema["items"])
+    return all(isinstance(inner, dict) and can_hold(cast("JsonObject", inner)) for inner in choices)
 
 
 def _mark_cache(body: JsonObject) -> None:

@@ -16,7 +16,7 @@ from toolwire.sdk.messages import (
     ToolUseBlock,
 )
 from toolwire.sdk.models.openai_traits import chat_effort, fits_strict
-from toolwire.sdk.models.parts import Picture, arguments_json, clean, function_of, picture, result_text
+from toolwire.sdk.models.parts import Picture, arguments_json, clean, function_of, picture, result_text, schema_prompt
 from toolwire.sdk.models.thought import signature_for
 from toolwire.sdk.models.turns import Turn, split_system, text_of, turns_of
 
@@ -31,6 +31,9 @@ def request_body(request: LLMRequest, *, own_host: bool) -> JsonObject:
         own_host: the server is OpenAI's own, which has fields that its copies do not.
     """
     system, turns = split_system(turns_of(request.messages), request.system)
+    if request.output_schema is not None and not own_host:
+        # Many servers know no schemas; `extra_body` may ask them for any JSON, and this for the right one.
+        system = "\n\n".join(part for part in (system, schema_prompt(request.output_schema)) if part)
     messages: list[JsonObject] = [{"role": "system", "content": clean(system)}] if system else []
     last_asked = max((index for index, turn in enumerate(turns) if _asks(turn)), default=-1)
     for index, turn in enumerate(turns):

@@ -4,7 +4,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 from anyio.lowlevel import RunVar
+
+CLOSE_TIMEOUT_S = 2.0
+"""How long a cancelled request waits for connections to close."""
 
 
 class Connections:
@@ -46,7 +50,8 @@ class Connections:
 
     async def _close_unused(self, held: "_Client") -> None:
         if held.users == 0 and self._owned:
-            await held.client.close()
+            with anyio.move_on_after(CLOSE_TIMEOUT_S, shield=True):
+                await held.client.close()
 
 
 class _Client:

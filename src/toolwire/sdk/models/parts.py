@@ -89,6 +89,12 @@ def picture(request: LLMRequest, block: ImageBlock) -> Picture | str:
     return Picture(media_type, b64encode(body).decode("ascii"))
 
 
+def schema_prompt(schema: JsonObject) -> str:
+    """How a model is told what its answer must fit, where the API cannot hold it to that."""
+    written = clean(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
+    return f"Your final answer must be JSON alone, with nothing around it, that fits this JSON Schema:\n{written}"
+
+
 def function_of(tool: JsonObject) -> Function:
     """The parts of one of `LLMRequest.tools`."""
     function = as_object(tool.get("function")) or tool

@@ -144,10 +144,12 @@ async def test_the_request_carries_the_prompt_the_tools_and_the_settings():
         temperature=0.5,
         max_tokens=100,
         effort="high",
-        output_schema={"type": "object"},
+        output_schema={"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]},
         metadata={"task_id": "task-1", "user_id": "u-1"},
     )
 
+    limited = {"type": "integer", "description": "{minimum: 1}"}
+    held = {"type": "object", "properties": {"n": limited}, "required": ["n"], "additionalProperties": False}
     assert body == {
         "model": "claude-sonnet-5",
         "max_tokens": 100,
@@ -162,11 +164,43 @@ async def test_the_request_carries_the_prompt_the_tools_and_the_settings():
                 "input_schema": WEATHER["function"]["parameters"],
             }
         ],
-        "output_config": {"effort": "high", "format": {"type": "json_schema", "schema": {"type": "object"}}},
+        "output_config": {"effort": "high", "format": {"type": "json_schema", "schema": held}},
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]}
         ],
     }
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object"},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "properties": {"a": {"oneOf": [{"type": "string"}]}}},
+        {"type": "array", "items": {"$ref": "#"}},
+        {"anyOf": [{"type": "string"}, {"type": ["string", "null"]}]},
+        {"enum": [[1], [2]]},
+        {"type": "array", "items": True},
+        {},
+    ],
+)
+async def test_a_schema_that_the_api_cannot_hold_is_told_to_the_model(schema: Json):
+    body = await sent(output_schema=schema, system="Be brief.")
+
+    assert "output_config" not in body
+    assert body["system"][0]["text"].startswith("Be brief.\n\nYour final answer must be JSON alone")
+    assert body["system"][0]["text"].endswith(json.dumps(schema, separators=(",", ":")))
+
+
+async def test_a_model_that_cannot_be_held_to_a_schema_is_told_it():
+    schema: Json = {"type": "array", "items": {"enum": ["a", "b"]}}
+
+    old = await sent(output_schema=schema, model="claude-3-haiku-20240307")
+    new = await sent(output_schema=schema, model="claude-opus-4-1")
+
+    assert '"enum":["a","b"]' in old["system"][0]["text"]
+    assert new["output_config"]["format"]["schema"]["items"]["enum"] == ["a", "b"]
+    assert "system" not in new
 
 
 async def test_the_results_of_a_batch_come_first_whole_and_in_the_order_of_the_calls():

@@ -6,6 +6,7 @@ One provider stands for all: what is tested here is the same code for each, and 
 import json
 import logging
 import socket
+import threading
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,8 +17,9 @@ import anyio
 import pytest
 from starlette.responses import Response, StreamingResponse
 
-from tests.unit.sdk.models.requests import ONCE, ask
+from tests.unit.sdk.models.requests import ONCE, ask, picture, user
 from tests.unit.sdk.models.server import Asked, Gate, Reply, events, serving, whole
+from toolwire.sdk.content import ContentRef, MemoryContentStore
 from toolwire.sdk.errors import ProviderError
 from toolwire.sdk.messages import Delta, TextBlock, TextDelta
 from toolwire.sdk.models import AnthropicProvider, OpenAIProvider, Retries
@@ -226,6 +228,37 @@ async def test_what_a_listener_raises_is_its_own_and_ends_the_request():
         await model.aclose()
 
     assert len(server.asked) == 1
+
+
+async def test_pictures_are_made_ready_off_the_event_loop():
+    threads: list[int] = []
+    store = MemoryContentStore()
+
+    def load(ref: ContentRef) -> bytes:
+        threads.append(threading.get_ident())
+        return store.get(ref)
+
+    with serving(ok()) as server:
+        model = openai(server.url, ONCE)
+        await model.complete(ask(user(picture(store)), load=load))
+        await model.aclose()
+
+    assert len(threads) == 1
+    assert threads != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_provider_works_on_every_event_loop_that_anyio_knows(backend: str):
+    with serving(ok()) as server:
+        model = openai(server.url, ONCE)
+
+        async def use() -> Any:
+            with anyio.fail_after(5):
+                answer = await model.complete(ask("hi"))
+            await model.aclose()
+            return answer
+
+        assert anyio.run(use, backend=backend).content == [TextBlock("ok")]
 
 
 async def test_an_answer_that_is_there_counts_even_if_its_stream_never_ends():

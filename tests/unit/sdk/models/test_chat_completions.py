@@ -200,7 +200,10 @@ def test_settings_go_along_and_what_only_openai_has_goes_to_openai_alone():
         metadata={"task_id": "task-1", "user_id": "u-1"},
     )
 
-    assert request_body(request, own_host=False) == {
+    body = request_body(request, own_host=False)
+    told = body["messages"].pop(0)
+    assert "fits this JSON Schema" in told["content"]
+    assert body == {
         "model": "gpt-6-sol",
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [WEATHER],
@@ -213,6 +216,7 @@ def test_settings_go_along_and_what_only_openai_has_goes_to_openai_alone():
         },
     }
     own = request_body(request, own_host=True)
+    assert own["messages"] == [{"role": "user", "content": "hi"}]
     assert own["max_completion_tokens"] == 100
     assert own["prompt_cache_key"] == "task-1"
     assert own["safety_identifier"] == "u-1"
@@ -336,6 +340,34 @@ def test_a_schema_is_strict_when_every_object_is_closed_and_whole():
     assert not fits_strict({**closed, "properties": {"a": {"type": "object"}}, "required": ["a"]})
     assert not fits_strict({"anyOf": [{"type": "string"}, {"type": "object"}]})
     assert not fits_strict({"oneOf": [{"type": "string"}]})
+
+
+def test_pictures_of_the_user_and_later_system_messages_stay_where_they_are():
+    store = MemoryContentStore()
+    drawing = picture(store, b"<svg/>", "image/svg+xml")
+    empty, later = Message("assistant", [TextBlock(" ")]), Message("system", [TextBlock("Two.")])
+
+    body = request_body(
+        ask(user("look", picture(store), drawing), empty, later, "go on", load=store.get), own_host=False
+    )
+
+    looked, system, asked = body["messages"]
+    assert [part["type"] for part in looked["content"]] == ["text", "image_url", "text"]
+    assert system == {"role": "system", "content": "Two."}
+    assert asked == {"role": "user", "content": "go on"}
+
+
+async def test_calls_that_come_again_or_are_continued_by_number_are_the_same_calls():
+    parts = [
+        calls(call(0, "c1", "one", '{"a"')),
+        calls(call(0, "c1", None, ":1}")),
+        calls(call(None, "c2", "two", "{}")),
+        {"reasoning": "after"},
+    ]
+
+    response = await stream(events(chunks(*parts)))
+
+    assert response.content[1:] == [ToolUseBlock("c1", "one", {"a": 1}), ToolUseBlock("c2", "two", {})]
 
 
 async def test_text_that_no_json_can_hold_is_sent_all_the_same():

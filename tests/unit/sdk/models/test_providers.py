@@ -12,6 +12,7 @@ import pytest
 
 from tests.unit.sdk.models.requests import ONCE, ask
 from tests.unit.sdk.models.server import Reply, serving, whole
+from toolwire.sdk.errors import ProviderError
 from toolwire.sdk.messages import TextBlock, Usage
 from toolwire.sdk.models import KNOWN_PRICES, AnthropicProvider, OpenAIProvider, Price, Prices
 from toolwire.sdk.models.connections import Connections
@@ -100,7 +101,7 @@ async def test_a_client_of_ones_own_is_used_and_stays_open():
     with serving(whole({"error": {"message": "no"}}, 503), ok()) as server:
         client = openai.AsyncOpenAI(api_key="k", base_url=server.url, default_headers={"x-team": "blue"})
         model = OpenAIProvider(client=client, retries=ONCE)
-        with pytest.raises(Exception, match="503"):
+        with pytest.raises(ProviderError, match="503"):
             await model.complete(ask("hi"))
         response = await model.complete(ask("hi"))
         await model.aclose()
@@ -109,6 +110,22 @@ async def test_a_client_of_ones_own_is_used_and_stays_open():
         assert response.content == [TextBlock("ok")]
         assert server.asked[0].headers["x-team"] == "blue"
         assert not client.is_closed()
+        await client.close()
+
+
+async def test_an_anthropic_client_of_ones_own_is_used_too():
+    import anthropic  # noqa: PLC0415 - what a user would do; the import is slow
+
+    with serving(whole({"error": {"type": "overloaded_error", "message": "Overloaded"}}, 529)) as server:
+        client = anthropic.AsyncAnthropic(api_key="secret-of-mine", base_url=server.url)
+        model = AnthropicProvider(client=client, retries=ONCE)
+        with pytest.raises(ProviderError, match="overloaded_error: Overloaded"):
+            await model.complete(ask("hi"))
+        await model.aclose()
+
+        assert len(server.asked) == 1
+        assert server.asked[0].headers["authorization"] == "Bearer secret-of-mine"
+        assert repr(model) == "AnthropicProvider(anthropic at 127.0.0.1)"
         await client.close()
 
 

@@ -192,6 +192,18 @@ def test_settings_go_along_and_what_only_openai_has_goes_to_openai_alone():
     assert "prompt_cache_key" not in request_body(request, own_host=False)
 
 
+def test_pictures_of_the_user_go_along_and_what_cannot_be_shown_is_said():
+    store = MemoryContentStore()
+    drawing = picture(store, b"<svg/>", "image/svg+xml")
+    looked = Message("user", [TextBlock("look"), picture(store), drawing])
+    odd = Message("assistant", [TextBlock(" "), picture(store)])
+
+    body = request_body(ask(looked, odd, load=store.get), own_host=False)
+
+    assert [part["type"] for part in body["input"][0]["content"]] == ["input_text", "input_image", "input_text"]
+    assert len(body["input"]) == 1
+
+
 def test_thinking_given_as_the_api_has_it_goes_as_it_is():
     body = request_body(ask("hi", thinking={"effort": "low", "mode": "pro"}), own_host=True)
 
