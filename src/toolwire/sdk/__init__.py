@@ -1,4 +1,11 @@
-"""Write tools and bundle them: the names an author imports, each defined in the module it is imported from."""
+"""Write tools and run agents: the names an author imports, each defined in the module it is imported from.
+
+What a tool's author needs is loaded at once; what runs agents is loaded by its first use, so that importing this stays
+light.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from toolwire.sdk.bundle import SdkMcpServer as SdkMcpServer
 from toolwire.sdk.bundle import create_sdk_mcp_server as create_sdk_mcp_server
@@ -15,3 +22,101 @@ from toolwire.sdk.tool import DecoratedTool as DecoratedTool
 from toolwire.sdk.tool import ToolOptions as ToolOptions
 from toolwire.sdk.tool import ToolRef as ToolRef
 from toolwire.sdk.tool import tool as tool
+
+if TYPE_CHECKING:
+    from toolwire.sdk.async_client import AsyncClient as AsyncClient
+    from toolwire.sdk.builtin.workspace import WorkspaceEscape as WorkspaceEscape
+    from toolwire.sdk.client import Client as Client
+    from toolwire.sdk.client_core import SuspendReason as SuspendReason
+    from toolwire.sdk.client_core import TaskStatus as TaskStatus
+    from toolwire.sdk.compiled import AgentSpec as AgentSpec
+    from toolwire.sdk.compiled import compile_options as compile_options
+    from toolwire.sdk.errors import AgentError as AgentError
+    from toolwire.sdk.errors import InvalidTurnOptionError as InvalidTurnOptionError
+    from toolwire.sdk.errors import NotResumableError as NotResumableError
+    from toolwire.sdk.errors import ProviderError as ProviderError
+    from toolwire.sdk.errors import QueryFailedError as QueryFailedError
+    from toolwire.sdk.events import EventEnvelope as EventEnvelope
+    from toolwire.sdk.events import envelope_to_dict as envelope_to_dict
+    from toolwire.sdk.guards import Decision as Decision
+    from toolwire.sdk.guards import Guard as Guard
+    from toolwire.sdk.guards import GuardContext as GuardContext
+    from toolwire.sdk.guards import HooksConfig as HooksConfig
+    from toolwire.sdk.guards import MatchArg as MatchArg
+    from toolwire.sdk.guards import PreToolUseRule as PreToolUseRule
+    from toolwire.sdk.guards import ProposedFinish as ProposedFinish
+    from toolwire.sdk.guards import ProposedSpawnSubtask as ProposedSpawnSubtask
+    from toolwire.sdk.guards import ProposedToolCall as ProposedToolCall
+    from toolwire.sdk.guards import VerdictResult as VerdictResult
+    from toolwire.sdk.messages import ImageBlock as ImageBlock
+    from toolwire.sdk.messages import LLMRequest as LLMRequest
+    from toolwire.sdk.messages import LLMResponse as LLMResponse
+    from toolwire.sdk.messages import Message as Message
+    from toolwire.sdk.messages import TextBlock as TextBlock
+    from toolwire.sdk.messages import TextDelta as TextDelta
+    from toolwire.sdk.messages import ThinkingBlock as ThinkingBlock
+    from toolwire.sdk.messages import ThinkingDelta as ThinkingDelta
+    from toolwire.sdk.messages import ToolProgress as ToolProgress
+    from toolwire.sdk.messages import ToolResultBlock as ToolResultBlock
+    from toolwire.sdk.messages import ToolUseBlock as ToolUseBlock
+    from toolwire.sdk.messages import ToolUseDelta as ToolUseDelta
+    from toolwire.sdk.messages import Usage as Usage
+    from toolwire.sdk.models import AnthropicProvider as AnthropicProvider
+    from toolwire.sdk.models import OpenAIProvider as OpenAIProvider
+    from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE as NEXT_GOAL_WAKE_HANDLE
+    from toolwire.sdk.options import BudgetSpec as BudgetSpec
+    from toolwire.sdk.options import HostConfig as HostConfig
+    from toolwire.sdk.options import Options as Options
+    from toolwire.sdk.options import effort_modes as effort_modes
+    from toolwire.sdk.options import permission_modes as permission_modes
+    from toolwire.sdk.payloads import HumanResponseReceived as HumanResponseReceived
+    from toolwire.sdk.one_goal import QueryResult as QueryResult
+    from toolwire.sdk.one_goal import aquery as aquery
+    from toolwire.sdk.one_goal import query as query
+    from toolwire.sdk.remote import McpConfigError as McpConfigError
+    from toolwire.sdk.remote import McpHttpServerSpec as McpHttpServerSpec
+    from toolwire.sdk.remote import McpServerSpec as McpServerSpec
+    from toolwire.sdk.remote import Toolbox as Toolbox
+    from toolwire.sdk.runner import DriveOutcome as DriveOutcome
+    from toolwire.sdk.runner import PendingApproval as PendingApproval
+    from toolwire.sdk.runner import SeededTurn as SeededTurn
+    from toolwire.sdk.views import AssistantMessage as AssistantMessage
+    from toolwire.sdk.views import InjectedMessage as InjectedMessage
+    from toolwire.sdk.views import Result as Result
+    from toolwire.sdk.views import ToolResultView as ToolResultView
+    from toolwire.sdk.views import ToolUse as ToolUse
+    from toolwire.sdk.views import UserMessage as UserMessage
+
+_HOMES = {
+    "async_client": "AsyncClient",
+    "builtin.workspace": "WorkspaceEscape",
+    "client": "Client",
+    "client_core": "SuspendReason TaskStatus",
+    "compiled": "AgentSpec compile_options",
+    "errors": "AgentError InvalidTurnOptionError NotResumableError ProviderError QueryFailedError",
+    "events": "EventEnvelope envelope_to_dict",
+    "guards": "Decision Guard GuardContext HooksConfig MatchArg PreToolUseRule ProposedFinish ProposedSpawnSubtask "
+    "ProposedToolCall VerdictResult",
+    "messages": "ImageBlock LLMRequest LLMResponse Message TextBlock TextDelta ThinkingBlock ThinkingDelta "
+    "ToolProgress ToolResultBlock ToolUseBlock ToolUseDelta Usage",
+    "models": "AnthropicProvider OpenAIProvider",
+    "options": "BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Options effort_modes permission_modes",
+    "payloads": "HumanResponseReceived",
+    "one_goal": "QueryResult aquery query",
+    "remote": "McpConfigError McpHttpServerSpec McpServerSpec Toolbox",
+    "runner": "DriveOutcome PendingApproval SeededTurn",
+    "views": "AssistantMessage InjectedMessage Result ToolResultView ToolUse UserMessage",
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

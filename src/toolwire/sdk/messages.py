@@ -6,7 +6,7 @@ runtime looks for on it, all optional:
 * `stream(request, on_delta)`: like `complete`, and calls `on_delta(delta)` from any thread as parts come in;
 * `inline = True`: a synchronous `complete` never blocks, so it need not have a thread;
 * `cost_usd(model, usage) -> float | None`: what a response cost, where prices are known;
-* `aclose()`: lets go of connections; called when the client shuts down.
+* `aclose()`: lets go of connections; whoever made the provider calls it, since several clients may share one.
 
 A provider raises `errors.ProviderError` to say whether trying again may help; any other exception is final.
 """
@@ -219,6 +219,21 @@ class ToolUseDelta(Struct, frozen=True, tag="tool_use_delta", tag_field="type"):
 
 Delta: TypeAlias = TextDelta | ThinkingDelta | ToolUseDelta
 OnDelta: TypeAlias = Callable[[Delta], None]
+
+
+class ToolProgress(Struct, frozen=True, tag="tool_progress", tag_field="type", omit_defaults=True):
+    """How far a running call is, as its tool tells (`ctx.progress`, `ctx.say`, `ctx.log`)."""
+
+    call_id: str
+    tool_name: str
+    message: str = ""
+    progress: float | None = None
+    total: float | None = None
+    level: str | None = None
+
+
+TaskDelta: TypeAlias = Delta | ToolProgress
+"""What listeners of a task are told ahead of the events."""
 
 
 class Provider(Protocol):

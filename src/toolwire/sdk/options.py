@@ -19,7 +19,7 @@ from msgspec import Struct
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.events import EventEnvelope
-from toolwire.sdk.messages import Delta, Provider
+from toolwire.sdk.messages import Provider, TaskDelta
 from toolwire.sdk.tool import DecoratedTool
 
 PermissionMode: TypeAlias = Literal["default", "acceptEdits", "bypassPermissions"]
@@ -49,8 +49,8 @@ CanUseTool: TypeAlias = Callable[[str, JsonObject], Any]
 """`(tool_name, arguments) -> bool`, synchronous or asynchronous; only `True` is a yes (sdk.md 39)."""
 
 Observer: TypeAlias = Callable[[EventEnvelope], object]
-OnTaskDelta: TypeAlias = Callable[[str, Delta], object]
-"""`(task_id, delta)`: parts of the model's answer, as they come."""
+OnTaskDelta: TypeAlias = Callable[[str, TaskDelta], object]
+"""`(task_id, delta)`: parts of the model's answer and tools' progress, as they come."""
 
 
 def permission_modes() -> tuple[str, ...]:

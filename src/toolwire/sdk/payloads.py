@@ -200,7 +200,11 @@ class ToolCallStarted(Struct, frozen=True):
 
 
 class ToolResultRecorded(Struct, frozen=True):
-    """What became of a call. `output_ref` is the whole output, however little of it the model was shown."""
+    """What became of a call.
+
+    `output_ref` is the whole output. `block_ref` is what the model is shown of it, and `cut` whether that is less.
+    `details_ref` has the artifacts, side effects and traceback where they are too long to stand here.
+    """
 
     call_id: str
     success: bool
@@ -209,8 +213,9 @@ class ToolResultRecorded(Struct, frozen=True):
     artifacts: list[ContentRef] = msgspec.field(default_factory=list[ContentRef])
     side_effects: list[JsonObject] = msgspec.field(default_factory=list[JsonObject])
     file_baselines: list[JsonObject] | None = None
-    side_effects_ref: ContentRef | None = None
-    artifacts_ref: ContentRef | None = None
+    block_ref: ContentRef | None = None
+    cut: bool = False
+    details_ref: ContentRef | None = None
 
 
 class ToolCallFinished(Struct, frozen=True):
