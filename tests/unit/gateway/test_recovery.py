@@ -94,7 +94,7 @@ async def test_a_taken_call_goes_after_the_restart_to_the_journal_that_took_it()
 
 @pytest.mark.virtual_time
 async def test_a_taken_call_is_lost_when_its_journal_does_not_return_after_the_restart():
-    """gateway.md §6: it ends agent_lost; the retry under the key is told outcome_unknown instead of running it again."""
+    """gateway.md §6: it ends agent_lost; a retry under the key is told outcome_unknown and runs nothing."""
     disk = Disk(ManualClock())
     async with life(disk) as service:
         agent_id, key = await service.agent("research")
