@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -101,26 +101,19 @@ class OpenDoor:
 
 
 class ToolServer:
-    """Tools served over MCP without a gateway: `app` over HTTP at `/mcp`, `serve_stdio` over stdin and stdout."""
+    """Tools served over MCP without a gateway: `app` over HTTP at `/mcp`, `serve_stdio` over stdin and stdout.
+
+    Attributes:
+        app: an ASGI app of one path. It takes no lifespan: `open_tool_server` is that.
+        endpoint: what is served.
+        guard: tells our own Host and Origin from others'.
+    """
 
     def __init__(self, engine: Engine, endpoint: Endpoint, http: McpHttp, door: OpenDoor, guard: Guard) -> None:
         self._engine = engine
-        self._door = door
-        self._http = http
+        self.app = _app_of(http, door)
         self.endpoint = endpoint
         self.guard = guard
-
-    async def app(self, scope: Any, receive: Any, send: Any) -> None:
-        """An ASGI app of one path. It takes no lifespan: `open_tool_server` is that."""
-        if scope["type"] == "http" and self._door.serves(scope["path"]):
-            await self._http(scope, receive, send)
-        elif scope["type"] == "http":
-            body = b'{"error":"not found: the MCP endpoint is at /mcp"}'
-            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-            await send({"type": "http.response.start", "status": 404, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1000})
 
     async def serve_stdio(self) -> None:
         """Serve stdin and stdout until stdin ends, or SIGTERM says stop: then what is under way is cancelled.
@@ -136,6 +129,23 @@ class ToolServer:
                     await tasks.start(_set_on_sigterm, stop)
                 await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink, stop)
                 tasks.cancel_scope.cancel()
+
+
+def _app_of(http: McpHttp, door: OpenDoor) -> Callable[[Any, Any, Any], Awaitable[None]]:
+    """A function, because servers tell an ASGI 3 app by that: a bound method they would call the way of ASGI 2."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and door.serves(scope["path"]):
+            await http(scope, receive, send)
+        elif scope["type"] == "http":
+            body = b'{"error":"not found: the MCP endpoint is at /mcp"}'
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": 404, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+
+    return app
 
 
 async def _set_on_sigterm(stop: anyio.Event, *, task_status: TaskStatus[None]) -> None:
