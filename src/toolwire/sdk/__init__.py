@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from toolwire.sdk.messages import Usage as Usage
     from toolwire.sdk.models import AnthropicProvider as AnthropicProvider
     from toolwire.sdk.models import OpenAIProvider as OpenAIProvider
+    from toolwire.sdk.one_goal import QueryResult as QueryResult
+    from toolwire.sdk.one_goal import aquery as aquery
+    from toolwire.sdk.one_goal import query as query
     from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE as NEXT_GOAL_WAKE_HANDLE
     from toolwire.sdk.options import BudgetSpec as BudgetSpec
     from toolwire.sdk.options import HostConfig as HostConfig
@@ -70,9 +73,6 @@ if TYPE_CHECKING:
     from toolwire.sdk.options import effort_modes as effort_modes
     from toolwire.sdk.options import permission_modes as permission_modes
     from toolwire.sdk.payloads import HumanResponseReceived as HumanResponseReceived
-    from toolwire.sdk.one_goal import QueryResult as QueryResult
-    from toolwire.sdk.one_goal import aquery as aquery
-    from toolwire.sdk.one_goal import query as query
     from toolwire.sdk.remote import McpConfigError as McpConfigError
     from toolwire.sdk.remote import McpHttpServerSpec as McpHttpServerSpec
     from toolwire.sdk.remote import McpServerSpec as McpServerSpec

@@ -117,7 +117,7 @@ class ClientCore:
         with anyio.CancelScope(shield=True):
             await self._settle_all()
             await self._surroundings.aclose()
-            self._opened = self._surroundings.in_memory
+            self._opened = False
 
     def subscribe(self, callback: Observer) -> Callable[[], None]:
         """Have `callback(envelope)` called for each event once it is durable, on the event loop.
@@ -240,7 +240,9 @@ class ClientCore:
             self._opening = anyio.Lock()
         async with self._opening:
             if not self._opened:
-                self._runner = self._compiled(await self._surroundings.open_host())
+                in_memory = self._surroundings.in_memory
+                host = self._runner.host if in_memory else await self._surroundings.open_host()
+                self._runner = self._compiled(host)
                 self._opened = True
         return self._runner
 
@@ -250,7 +252,7 @@ class ClientCore:
         surroundings.provider, surroundings.model = agent.provider, agent.model
         host.observers = self._observers
         host.delta_sinks = self._delta_sinks
-        return Runner(host, agent, surroundings.remote())
+        return Runner(host, agent, surroundings.remote)
 
     async def _settle_all(self) -> None:
         runner = self._runner

@@ -15,7 +15,7 @@ async def mount_remote(turn: Turn, remote: RemoteTools) -> None:
     """Give the turn the remote tools that are there, and record which servers are not.
 
     Raises:
-        ValueError: a remote tool has the name of another tool; the message names both sources.
+        ValueError: a remote tool has the name of another tool, or a server is specified wrongly.
     """
     task = turn.task
     offered = await _offered(turn, remote)
@@ -38,6 +38,8 @@ async def _offered(turn: Turn, remote: RemoteTools) -> RemoteTurn:
     place = ToolPlace(turn.task.id, turn.agent.workspace_dir, turn.options.enabled_mcp)
     try:
         return await remote.turn(place)
+    except ValueError:  # a server's spec or an alias cannot be, which its author should read
+        raise
     except Exception as error:
         LOGGER.exception("the source of remote tools raised")
         return RemoteTurn(skipped=[Skipped("*", f"{type(error).__name__}: {error}")])

@@ -5,7 +5,7 @@ want it to stop.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import anyio
@@ -66,10 +66,11 @@ class SeededTurn(Struct, frozen=True):
 class Runner:
     """Moves the tasks of one agent on one host."""
 
-    def __init__(self, host: Host, agent: Agent, remote: RemoteTools | None = None) -> None:
+    def __init__(self, host: Host, agent: Agent, remote: Callable[[], RemoteTools | None]) -> None:
+        """`remote` gives the source of remote tools, if there is one; asked at each turn."""
         self.host = host
         self.agent = agent
-        self.remote = remote
+        self._remote = remote
         self._environments: dict[str, tuple[str, Message]] = {}
 
     def begin(self, goal: str, images: Sequence[ImageBlock], options: TurnOptions) -> Task:
@@ -222,7 +223,7 @@ class Runner:
     def turn(self, task: Task, options: TurnOptions) -> Turn:
         """A turn of this agent on `task`."""
         turn = Turn(task, self.agent, self.host, options)
-        turn.remote = self.remote
+        turn.remote = self._remote()
         return turn
 
     async def _taken_over(self, task_id: str) -> Task:

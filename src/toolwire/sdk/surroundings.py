@@ -32,7 +32,7 @@ class Surroundings:
         return self.config.storage_path is None
 
     async def open_host(self) -> Host:
-        """A host on the storage, or in memory.
+        """A host on the storage.
 
         Raises:
             StoreUnavailable: the storage is in use or cannot be used.

@@ -77,7 +77,7 @@ async def _rounds(turn: Turn) -> None:
         try:
             await mount_remote(turn, turn.remote)
         except ValueError as error:
-            fail(turn, "tool_collision", str(error))
+            fail(turn, "mcp_config", str(error))
             return
     turn.see_cut_outputs()
     while await _goes_on(turn):
