@@ -1,7 +1,7 @@
 """One goal from start to answer, and what a tool or a model can do to it (sdk.md 17-19, 61, 68)."""
 
 import logging
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -75,7 +75,7 @@ def test_the_model_is_told_where_it_is_before_the_goal():
         (None, ""),
         (3.5, 3.5),
         (True, True),
-        (datetime(2026, 1, 2, tzinfo=timezone.utc), "2026-01-02T00:00:00Z"),
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z"),
         ({3, 1}, [1, 3]),
         (float("nan"), None),
         ("\ud800x", "\ufffdx"),
