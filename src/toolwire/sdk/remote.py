@@ -42,6 +42,15 @@ MAX_REASON_CHARS = 480
 SERVE_WAIT_S = 5.0
 
 
+class _Life:
+    """What has become of `RemoteServers.serve`."""
+
+    def __init__(self) -> None:
+        self.begun = anyio.Event()
+        self.closing = anyio.Event()
+        self.over = anyio.Event()
+
+
 class RemoteServers:
     """The remote servers of one client: a `RemoteTools` of `toolwire.sdk.options`.
 
@@ -70,23 +79,22 @@ class RemoteServers:
         self._servers: dict[str, RemoteServer] = {}
         self._seen: dict[str, dict[str, str]] = {}
         self._tasks: TaskGroup | None = None
-        self._serving = anyio.Event()
-        self._closing = anyio.Event()
-        self._over = anyio.Event()
+        self._life: _Life | None = None
 
     async def serve(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Own the connections until `aclose`, on the loop of `home`."""
+        life = self._lived()
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
-                self._serving.set()
+                life.begun.set()
                 task_status.started()
-                await self._closing.wait()
+                await life.closing.wait()
                 for server in self._servers.values():
                     tasks.start_soon(server.aclose)
         finally:
             self._tasks = None
-            self._over.set()
+            life.over.set()
 
     async def turn(self, place: ToolPlace) -> RemoteTurn:
         """The tools of a turn: those of the toolbox and of the servers in `place.enabled_mcp`.
@@ -121,8 +129,15 @@ class RemoteServers:
             await self._home.run(self._close)
 
     async def _close(self) -> None:
-        self._closing.set()
-        await self._over.wait()
+        life = self._lived()
+        life.closing.set()
+        await life.over.wait()
+
+    def _lived(self) -> "_Life":
+        """On the loop of `home`, to which its events then belong."""
+        if self._life is None:
+            self._life = _Life()
+        return self._life
 
     async def _spec(self, alias: str) -> McpSpec | Skipped:
         if alias == TOOLBOX and self._toolbox is not None:
@@ -149,7 +164,7 @@ class RemoteServers:
 
     async def _started(self) -> TaskGroup:
         with anyio.move_on_after(SERVE_WAIT_S):
-            await self._serving.wait()
+            await self._lived().begun.wait()
         if self._tasks is None:
             raise RuntimeError("these remote servers were closed")
         return self._tasks

@@ -157,7 +157,6 @@ class RemoteServer:
             input_schema=each.input_schema,
             risk_level=risk,
             description=each.description or f"The tool {each.name[:100]!r} of {self.source}.",
-            title=each.title,
             timeout=self.spec.call_timeout_s,
             annotations=each.annotations,
         )

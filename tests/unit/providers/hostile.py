@@ -12,6 +12,7 @@ from typing import Any
 MODE = sys.argv[1]
 NOTES = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+ODD: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "strange"}}}
 NAMES = {
     "names": ["bad.name!x", "ünï cödé", "x" * 80, ""],
     "collision": ["a.b", "a_b"],
@@ -44,7 +45,9 @@ class Server:
         if MODE == "endless":
             return {"tools": [tool(f"t{cursor or 0}")], "nextCursor": str(int(cursor or 0) + 1)}
         if MODE == "huge":
-            return {"tools": [tool("huge", description="x" * 100_000), tool("odd", inputSchema={"type": "array"})]}
+            return {"tools": [tool("huge", description="x" * 100_000), tool("odd", inputSchema=ODD)]}
+        if MODE == "wrong":
+            return {"tools": [tool("wrong", inputSchema={"type": "array"})]}
         if MODE == "nonsense":
             return {"tools": "none of your business"}
         names = NAMES.get(MODE, ["work", "change", "die", "hang", "pid"])

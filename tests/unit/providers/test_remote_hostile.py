@@ -155,6 +155,7 @@ async def test_noise_on_stdout_is_skipped(caplog: pytest.LogCaptureFixture):
     [
         ("endless", "far does not list its tools: it lists more than 5000 tools or 200 pages"),
         ("nonsense", "far does not list its tools as MCP does"),
+        ("wrong", "far does not list its tools as MCP does: tools.0.inputSchema.type"),
         ("twice", "far lists two tools named 'same'"),
     ],
 )
