@@ -79,7 +79,7 @@ def read_current(place: Place, path: str) -> Current | None:
         if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
             raise ToolError(f"{shortened(path)} is not a regular file; name another one") from None
         raise
-    with os.fdopen(file, "rb") as opened:
+    try:
         status = os.fstat(file)
         if stat.S_ISDIR(status.st_mode):
             raise ToolError(f"{shortened(path)} is a directory; name a file in it")
@@ -87,7 +87,10 @@ def read_current(place: Place, path: str) -> Current | None:
             raise ToolError(f"{shortened(path)} is not a regular file; name another one")
         if status.st_size > MAX_BYTES:
             raise ToolError(f"{shortened(path)} has {status.st_size} bytes and the limit is {MAX_BYTES}; use Bash")
-        return Current(opened.read(), status)
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            return Current(opened.read(), status)
+    finally:
+        os.close(file)
 
 
 def replace(place: Place, path: str, body: bytes, current: Current | None) -> None:

@@ -100,20 +100,25 @@ def _opened(real: str, path: str) -> BinaryIO:
     """The regular file at `real`; what would block or never end is not opened for reading."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
     try:
-        status = os.stat(real)
-        if stat.S_ISDIR(status.st_mode):
-            raise ToolError(f"{shortened(path)} is a directory; list it with Glob")
-        if not stat.S_ISREG(status.st_mode):
-            raise ToolError(f"{shortened(path)} is not a regular file; name another one")
-        file = os.fdopen(os.open(real, flags), "rb")
+        _check_kind(os.stat(real), path)  # to open a device may be to wait for it
+        file = os.open(real, flags)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise ToolError(f"{shortened(path)} is a symbolic link that leads to itself") from None
         raise
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # it was replaced since
-        file.close()
+    try:
+        _check_kind(os.fstat(file), path)  # it may have been replaced since
+    except ToolError:
+        os.close(file)
+        raise
+    return os.fdopen(file, "rb")
+
+
+def _check_kind(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ToolError(f"{shortened(path)} is a directory; list it with Glob")
+    if not stat.S_ISREG(status.st_mode):
         raise ToolError(f"{shortened(path)} is not a regular file; name another one")
-    return file
 
 
 def _whole(file: BinaryIO, path: str) -> bytes:

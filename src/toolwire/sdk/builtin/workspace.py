@@ -1,7 +1,6 @@
 """The directory an agent works in: where relative paths start and where writes must stay; it opens no files."""
 
 import os
-from pathlib import Path
 
 from toolwire.core.errors import Forbidden
 from toolwire.sdk.result import ToolError
@@ -59,7 +58,7 @@ class Workspace:
         if path == self.root:
             return "."
         if self.contains(path):
-            return Path(os.path.relpath(path, self.root)).as_posix()
+            return os.path.relpath(path, self.root).replace(os.sep, "/")
         return path
 
 
