@@ -49,7 +49,8 @@ class Shells:
         self._shells: dict[str, Shell] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._finalizer = weakref.finalize(self, _kill_all, self._shells, self._mark, os.getpid())
+        self._used = threading.Event()
+        self._finalizer = weakref.finalize(self, _kill_all, self._shells, self._used, self._mark, os.getpid())
 
     def start(self, command: str, cwd: str, owner: str) -> Shell:
         """Start a command in `cwd`.
@@ -66,6 +67,7 @@ class Shells:
             number = next(self._numbers)
             shell = Shell(f"bash_{number}", owner, f"{self._mark}{number}", self._max_bytes)
             self._shells[shell.id] = shell
+            self._used.set()
         shell.start(command, cwd, environment(os.environ, self._changes))
         return shell
 
@@ -138,11 +140,11 @@ def _is_secret(name: str) -> bool:
     return name not in _HARMLESS and _SECRET.search(name.upper()) is not None
 
 
-def _kill_all(shells: dict[str, Shell], mark: str, process: int) -> None:
+def _kill_all(shells: dict[str, Shell], used: threading.Event, mark: str, process: int) -> None:
     """End everything at once: when the registry is closed, or nobody has it any more, or the program ends."""
     if os.getpid() != process:
         return  # a fork of the process that started them
     for shell in list(shells.values()):
         shell.kill()
-    if shells:
-        kill_marked(mark)
+    if used.is_set():
+        kill_marked(mark)  # daemons of commands that have long ended among them
