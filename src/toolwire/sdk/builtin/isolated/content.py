@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from toolwire.sdk.builtin.isolated.filetypes import FILE_TYPES, globs_of
-from toolwire.sdk.builtin.isolated.globs import BadPattern, Matcher, compile_glob
+from toolwire.sdk.builtin.isolated.globs import BadPattern, Matcher, compile_any_name, compile_glob
 from toolwire.sdk.builtin.isolated.names import show, walk_notes
 from toolwire.sdk.builtin.isolated.request import MAX_OUTPUT, FilterRequest, GrepRequest, Reply
 from toolwire.sdk.builtin.isolated.walk import Walk
@@ -123,7 +123,7 @@ def _chosen(request: GrepRequest) -> list[Matcher]:
             raise BadPattern(
                 f"there is no file type {request.file_type!r}; use glob, or one of {', '.join(FILE_TYPES)}"
             )
-        conditions.append(compile_glob("**/{" + ",".join(globs) + ",}"))
+        conditions.append(compile_any_name(globs))
     if request.glob is not None:
         negated = request.glob.startswith("!")
         pattern = request.glob[negated:]

@@ -33,6 +33,16 @@ def compile_glob(pattern: str, ignore_case: bool = False) -> Matcher:
     return lambda names: any(name.match(names[-1]) for name in last)
 
 
+def compile_any_name(patterns: Sequence[str]) -> Matcher:
+    """A function that tells whether the last name of a path matches one of `patterns`, which have no `/` in them.
+
+    Raises:
+        BadPattern: a character range is the wrong way round.
+    """
+    last = [compile_segment(pattern) for pattern in patterns]
+    return lambda names: any(name.match(names[-1]) for name in last)
+
+
 def expand_braces(pattern: str) -> list[str]:
     """The patterns without braces that `pattern` stands for; a brace that does not close means itself.
 

@@ -91,6 +91,8 @@ def is_ignored(stack: Sequence[Ignores], names: Sequence[str], is_directory: boo
 
 
 def _matcher(pattern: str) -> Matcher:
+    if pattern.endswith("/**"):
+        pattern += "/*"  # what is inside, not the directory itself
     if "/" in pattern:
         return compile_glob(_without_braces(pattern))
     name = compile_segment(pattern)  # at any depth: only the last name counts

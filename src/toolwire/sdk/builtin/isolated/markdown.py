@@ -69,7 +69,8 @@ class _Converter(HTMLParser):
         self._row: list[str] | None = None
         self._cell: int | None = None
         self._rows = 0
-        self._at_start = True
+        self._break: str | None = ""
+        self._lead = ""
 
     def text(self) -> str:
         """What was written, with the title above."""
@@ -77,7 +78,7 @@ class _Converter(HTMLParser):
             self._end_link()
         body = _MANY_LINES.sub("\n\n", "".join(self._parts)).strip()
         title = _SPACES.sub(" ", "".join(self._title)).strip()
-        return f"# {title}\n\n{body}".strip() if title and not body.startswith(f"# {title}\n") else body
+        return f"# {title}\n\n{body}".strip() if title and f"# {title}\n" not in f"{body}\n" else body
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = {name: value or "" for name, value in attrs}
@@ -90,8 +91,8 @@ class _Converter(HTMLParser):
         if tag in _HEADINGS:
             self._block(f"{'#' * _HEADINGS[tag]} ")
         elif tag in _MARKS:
+            self._flush()
             self._marks.append((tag, len(self._parts)))
-            self._parts.append("")
         elif tag in _BLOCKS:
             self._block()
         else:
@@ -102,7 +103,10 @@ class _Converter(HTMLParser):
             self._in_title = False
         if self._skipping:
             self._unskip(tag)
-        elif tag in _HEADINGS or tag in _BLOCKS:
+        elif tag in _HEADINGS:
+            self._lead = ""
+            self._block()
+        elif tag in _BLOCKS:
             self._block()
         elif tag in _MARKS:
             self._end_mark(tag)
@@ -148,8 +152,8 @@ class _Converter(HTMLParser):
     def _start_inline(self, tag: str, known: dict[str, str]) -> None:
         match tag:
             case "a":
+                self._flush()
                 self._links.append((len(self._parts), known.get("href", "").strip()))
-                self._parts.append("")
             case "br":
                 self._put("\n" + self._margin())
             case "hr":
@@ -171,7 +175,10 @@ class _Converter(HTMLParser):
             case "ul" | "ol":
                 if self._lists:
                     self._lists.pop()
+                self._lead = ""
                 self._block()
+            case "li":
+                self._lead = ""
             case "blockquote":
                 self._quotes = max(0, self._quotes - 1)
                 self._block()
@@ -187,38 +194,42 @@ class _Converter(HTMLParser):
             self._put(data.replace("\n", "\n" + self._margin()))
             return
         text = _SPACES.sub(" ", data)
-        if self._at_start:
+        if self._break is not None or (self._parts and self._parts[-1].endswith((" ", "\n"))):
             text = text.lstrip(" ")
         if text:
             self._put(text)
 
     def _put(self, text: str) -> None:
+        self._flush()
         self._parts.append(text)
-        self._at_start = text.endswith("\n") or (self._at_start and not text.strip())
         self._room -= len(text)
         if self._room < 0:
             raise _Stop
 
+    def _flush(self) -> None:
+        """Write the break and what begins the new paragraph: it was waiting for something to come."""
+        if self._break is not None:
+            self._parts.append(f"{self._break}{self._margin(bool(self._lead))}{self._lead}")
+            self._break, self._lead = None, ""
+
     def _block(self, lead: str = "") -> None:
-        """Begin a paragraph; within a cell of a table there is only one."""
+        """Begin a paragraph, unless nothing was written in this one; within a cell of a table there is only one."""
         if self._cell is not None:
             self._put(" ")
-            return
-        if not self._pre:
-            self._put("\n\n" + self._margin() + lead)
-            self._at_start = True
+        elif not self._pre:
+            self._break = "\n\n" if self._break is None else self._break
+            self._lead += lead
 
-    def _margin(self) -> str:
-        depth = len(self._lists) - 1 if self._lists else 0
-        return "> " * self._quotes + "  " * depth
+    def _margin(self, item: bool = False) -> str:
+        return "> " * self._quotes + "  " * (len(self._lists) - (item and bool(self._lists)))
 
     def _item(self) -> None:
         if self._cell is not None or not self._lists:
             self._block("- ")
             return
         ordered, numbers = self._lists[-1]
-        self._put("\n" + self._margin() + (f"{numbers[0]}. " if ordered else "- "))
-        self._at_start = True
+        self._break = "\n\n" if self._break == "\n\n" and len(self._lists) == 1 else "\n"
+        self._lead = f"{numbers[0]}. " if ordered else "- "
         numbers[0] += 1
 
     def _end_link(self) -> None:
@@ -289,7 +300,7 @@ class _Converter(HTMLParser):
             self._end_table("td")
             self._row = [] if self._row is None else self._row
             self._cell = len(self._parts)
-            self._at_start = True
+            self._break, self._lead = None, ""
 
     def _end_table(self, tag: str) -> None:
         if self._cell is not None and self._row is not None:
@@ -308,7 +319,8 @@ class _Converter(HTMLParser):
         if not any(cells):
             return
         margin = self._margin()
-        lead = "\n" if self._rows else f"\n\n{margin}"
+        lead = f"\n{margin}" if self._rows else f"\n\n{margin}"
+        self._break, self._lead = None, ""
         self._put(f"{lead}| {' | '.join(cells)} |")
         if not self._rows:
             self._put(f"\n{margin}|{' --- |' * len(cells)}")
