@@ -4,6 +4,7 @@ The name of the host is resolved here, every address is checked, and the connect
 name that means something else a moment later leads nowhere. Each redirect is checked in the same way.
 """
 
+import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Collection
@@ -30,6 +31,7 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate",
     "Accept-Language": "en, *;q=0.5",
 }
+_HOST = re.compile(rb"[\w.:-]+")
 _STATUS = {
     401: "it needs a login; do not try it again",
     403: "it is not allowed to be read; do not try it again",
@@ -94,10 +96,9 @@ def checked_url(url: str, private_hosts: Collection[str] = ()) -> httpx2.URL:
         raise FetchFailed(f"the URL has {len(url)} characters and the limit is {MAX_URL}")
     try:
         parsed = httpx2.URL(url.strip())
-        host = parsed.host
     except (httpx2.InvalidURL, UnicodeError, ValueError, TypeError):
         raise FetchFailed(f"{url[:200]!r} is not a URL; it looks like https://example.com/page") from None
-    if parsed.scheme not in ("http", "https") or not host:
+    if parsed.scheme not in ("http", "https") or not _HOST.fullmatch(parsed.raw_host) or not 0 < (parsed.port or 1) < 65536:
         raise FetchFailed(f"{url[:200]!r} is not a URL of the web; it begins with https:// and names a host")
     if parsed.userinfo:
         raise FetchFailed("the URL has a user name or password in it; leave them out")

@@ -67,7 +67,7 @@ async def search_web(endpoint: Endpoint, query: str, count: int) -> list[Found]:
             body = await _asked(endpoint, query, count)
         except httpx2.TimeoutException:
             raise SearchFailed("the search service does not answer; try later") from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError, ValueError):
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, ValueError):
             raise SearchFailed("the search is set up wrongly (web_search_url or its key); tell the user") from None
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             raise SearchFailed(f"the search service cannot be asked ({type(error).__name__}); try later") from None
