@@ -1,5 +1,6 @@
 """A model for tests, scripted or computed; it answers at once and keeps what it was asked."""
 
+import inspect
 import re
 import threading
 from collections.abc import Callable, Iterable
@@ -15,17 +16,17 @@ class FakeLLMProvider:
 
     Args:
         responses: the answers, in order; what is no `LLMResponse` tests how the runtime takes that.
-        responder: computes the answer; asked first, and an awaitable is awaited. It runs on a thread, so it may block.
-            `None` as its answer means: take the next of `responses`.
+        responder: computes the answer, and is asked first; `None` as its answer means: take the next of `responses`.
+            It runs on a thread, so it may block, unless it is a coroutine function.
 
     Attributes:
         received_requests: what was asked, in order.
-        inline: there is no responder, so answering never blocks.
+        inline: there is no responder that might block.
     """
 
     def __init__(self, responses: Iterable[Any] = (), responder: Responder | None = None) -> None:
         self.received_requests: list[LLMRequest] = []
-        self.inline = responder is None
+        self.inline = responder is None or inspect.iscoroutinefunction(responder)
         self._responses = list(responses)
         self._responder = responder
         self._taken = 0
@@ -43,6 +44,9 @@ class FakeLLMProvider:
             answer = self._responder(request)
             if answer is not None:
                 return answer
+        return self._next()
+
+    def _next(self) -> Any:
         with self._lock:
             if self._taken >= len(self._responses):
                 raise IndexError(
