@@ -39,6 +39,6 @@ async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> As
             continue  # more may have happened while the reader was at it
         if record.result is not None:
             ended_at = record.completed_at or record.created_at
-            yield Stamped(call_id, max(after, record.seq) + 1, ended_at, Finished(record.result))
+            yield Stamped(call_id, after + 1, ended_at, Finished(record.result))
             return
         await record.news()

@@ -79,6 +79,27 @@ async def test_nobody_reads_an_end_before_it_is_committed():
     assert len(submissions) == len(ends) == 2
 
 
+async def test_a_caller_who_leaves_while_the_end_is_committed_does_not_undo_it():
+    store, committing, held = FaultyStore(LoopClock()), anyio.Event(), anyio.Event()
+
+    async def hold(ops: Sequence[Op]) -> None:
+        if isinstance(ops[0], Del):
+            committing.set()
+            await held.wait()
+
+    store.before_tx = hold
+    async with running(store) as engine:
+        call = in_session()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(engine.submit, call, catalog_of(Tools()))
+            await committing.wait()
+            tasks.cancel_scope.cancel()
+            held.set()
+        stored = await engine.load("alice", call.id)
+        assert stored is not None
+        assert stored.result == text_result("done")
+
+
 async def test_under_a_key_a_store_that_fails_at_the_end_is_tried_until_it_takes_the_result(
     caplog: pytest.LogCaptureFixture,
 ):

@@ -123,19 +123,19 @@ async def test_a_repeat_after_the_end_gets_the_recorded_result_without_tool_or_a
     async def work(call: Call, emit: Emit) -> Result:
         return result
 
-    tools, agent = Tools(work), Agent()
+    clock, tools, agent = SettableClock(1000.0), Tools(work), Agent()
     agent.refusal = AgentOffline("nobody is there")
-    async with running() as engine:
-        first = call_of(key="k1")
+    async with running(clock=clock) as engine:
+        first = call_of(key="k1", clock=clock)
         submission = await engine.submit(first, catalog_of(tools))
-        replay = await engine.submit(call_of(key="k1"), catalog_of(agent, Tool("another"), delegate=agent))
+        clock.time = 2000.0
+        repeat = call_of(key="k1", clock=clock)
+        replay = await engine.submit(repeat, catalog_of(agent, Tool("another"), delegate=agent))
         assert replay.replayed
         assert replay.claim == submission.claim
         assert replay.record.call.id == first.id
         assert replay.record.result == result
-        assert replay.record.created_at == submission.record.created_at
-        assert replay.record.completed_at is not None
-        assert abs(replay.record.completed_at - (submission.record.completed_at or 0)) < 5
+        assert (replay.record.created_at, replay.record.completed_at) == (1000.0, 1000.0)
     assert len(tools.calls) == 1
     assert agent.calls == []
 
@@ -263,6 +263,16 @@ async def test_a_key_is_free_again_when_it_has_expired_and_replays_do_not_extend
         replay = await engine.submit(call_of(key="k1", arguments={"n": 2}, clock=clock), catalog_of(tools))
         assert replay.record.call.id == fresh.record.call.id
     assert len(tools.calls) == 2
+
+
+async def test_a_key_outlasts_a_shorter_history():
+    clock, tools = SettableClock(1000.0), Tools()
+    for history_ttl_s in (0.0, 10.0):
+        limits = Limits(idempotency_ttl_s=100.0, history_ttl_s=history_ttl_s)
+        async with running(clock=clock, limits=limits) as engine:
+            await engine.submit(call_of(key="k1", clock=clock), catalog_of(tools))
+            clock.time += 99.0
+            assert (await engine.submit(call_of(key="k1", clock=clock), catalog_of(tools))).replayed
 
 
 async def test_repeats_that_come_at_the_same_time_after_the_key_has_expired_run_once():

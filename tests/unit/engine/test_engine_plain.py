@@ -87,6 +87,7 @@ async def test_without_a_history_neither_plain_calls_nor_those_of_a_session_leav
         assert not engine.recorder.behind
         assert await engine.load("alice", plain.id) is None
         assert await engine.load("alice", session.id) is None
+    assert [put.key for put in store.puts("call")] == [session.id]  # while it was open
     assert list(await store.scan("open_call", None)) == []
 
 

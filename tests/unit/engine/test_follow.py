@@ -212,9 +212,14 @@ async def test_a_call_that_is_claimed_while_a_reader_looks_into_the_store_is_fol
             store.before_get = None
             tasks.start_soon(engine.submit, call, catalog_of(tools))
             await tools.started.wait()
-            tools.let_go.set()
+
+    async def end() -> None:
+        await tools.started.wait()
+        await anyio.wait_all_tasks_blocked()
+        tools.let_go.set()
 
     async with running(store) as engine, anyio.create_task_group() as tasks:
+        tasks.start_soon(end)
         store.before_get = claim_now
         assert [stamped.event for stamped in await read(engine, call.id)] == [DONE]
 

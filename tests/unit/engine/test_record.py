@@ -94,6 +94,7 @@ def test_a_listener_is_told_what_happens_after_it_came_until_it_leaves():
     record.emit(Progress(3))
     record.finish(text_result("done"))
     record.unlisten(first.append)
+    assert record.listeners is None  # a record that is kept does not keep its listeners
     assert [stamped.seq for stamped in first] == [2, 3, 4]
     assert [stamped.seq for stamped in second] == [2]
 
