@@ -1,4 +1,4 @@
-"""Large outputs: what the model is shown, how it reads the rest, and how much of it the events carry (sdk.md 73, 80)."""
+"""Large outputs: what the model is shown, how it reads the rest, how much the events carry (sdk.md 73, 80)."""
 
 from typing import Any
 

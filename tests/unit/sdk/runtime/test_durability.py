@@ -1,0 +1,228 @@
+"""Tasks on SQLite: they survive the client, and the process however it ends (sdk.md 81-83, §4.8)."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.sdk.runtime.script import agent, model, noting, payloads, results, say, types, unpaired, use
+from toolwire.core.errors import StoreUnavailable
+from toolwire.sdk import (
+    NEXT_GOAL_WAKE_HANDLE,
+    AsyncClient,
+    Client,
+    HostConfig,
+    InjectedMessage,
+    NotResumableError,
+    query,
+)
+from toolwire.sdk.testing import FakeLLMProvider
+
+
+def stored(path: Path, **more: Any) -> HostConfig:
+    return HostConfig(storage_path=path / "tasks.db", **more)
+
+
+async def test_a_conversation_goes_on_in_another_client(tmp_path: Path):
+    options = agent(noting("look", []))
+    async with AsyncClient(
+        options, provider=model(use(("t1", "look", {})), say("one")), host_config=stored(tmp_path)
+    ) as client:
+        outcome = await client.start(goal="a")
+        before = await client.events(outcome.task_id)
+        view = await client.messages(outcome.task_id)
+
+    provider = model(say("two"))
+    async with AsyncClient(options, provider=provider, host_config=stored(tmp_path)) as client:
+        assert await client.events(outcome.task_id) == before
+        assert await client.messages(outcome.task_id) == view
+        assert await client.task_answer(outcome.task_id) == "one"
+        assert [task.task_id for task in await client.task_summaries()] == [outcome.task_id]
+        await client.send_goal(outcome.task_id, goal="b")
+
+        assert [m.text for m in provider.received_requests[0].messages if m.role == "user"][1:] == ["a", "b"]
+        assert (await client.usage(outcome.task_id)).output == 3
+        events = await client.events(outcome.task_id)
+        assert [event.seq for event in events] == list(range(len(events)))
+
+
+async def test_an_approval_survives_a_restart_with_the_results_of_its_batch(tmp_path: Path):
+    ran: list[Any] = []
+    options = agent(noting("act", ran, "high"), noting("look", ran))
+    calls = use(("t1", "act", {"text": "x" * 9000}), ("t2", "look", {}))
+    async with AsyncClient(options, provider=model(calls), host_config=stored(tmp_path)) as client:
+        outcome = await client.start(goal="go")
+
+    provider = model(say())
+    async with AsyncClient(options, provider=provider, host_config=stored(tmp_path)) as client:
+        with pytest.raises(NotResumableError, match="approval-t1"):
+            await client.send_goal(outcome.task_id, goal="again")
+        outcome = await client.approve(outcome.task_id, arguments={"text": "y" * 9000})
+
+    assert outcome.wake_handle == NEXT_GOAL_WAKE_HANDLE
+    assert ran == [("look", {}), ("act", {"text": "y" * 9000})]
+    assert [(b.call_id, b.output) for b in results(provider.received_requests[0])] == [("t1", "act"), ("t2", "look")]
+
+
+def test_queries_share_one_storage_and_leave_it_to_others(tmp_path: Path):
+    for n in range(3):
+        assert query(agent(), goal=f"g{n}", provider=model(say()), host_config=stored(tmp_path)).answer() == "Done."
+    with Client(agent(), provider=model(), host_config=stored(tmp_path)) as client:
+        listed = client.task_summaries()
+
+    assert [task.status for task in listed] == ["completed"] * 3
+
+
+async def test_a_storage_in_use_on_another_loop_is_refused_and_one_that_lingers_is_taken(tmp_path: Path):
+    query(agent(), goal="go", provider=model(say()), host_config=stored(tmp_path))
+    async with AsyncClient(agent(), provider=model(say()), host_config=stored(tmp_path)) as client:
+        await client.start(goal="go")
+        assert len(await client.task_summaries()) == 2
+        with pytest.raises(StoreUnavailable, match="another event loop"):
+            query(agent(), goal="go", provider=model(say()), host_config=stored(tmp_path))
+
+
+async def test_memory_holds_a_bounded_number_of_stored_tasks(tmp_path: Path):
+    from toolwire.sdk import host  # noqa: PLC0415 -- its limit is what this is about
+
+    provider = FakeLLMProvider(responder=lambda _request: say())
+    async with AsyncClient(agent(), provider=provider, host_config=stored(tmp_path)) as client:
+        first = await client.start(goal="first")
+        for n in range(host.LIVE_TASKS + 3):
+            await client.start(goal=f"g{n}")
+
+        assert len(client._runner.host.tasks) <= host.LIVE_TASKS  # pyright: ignore[reportPrivateUsage] -- nothing public shows it
+        assert (await client.send_goal(first.task_id, goal="again")).status == "suspended"
+
+
+CHILD = """
+import os, signal, sys, time
+from toolwire.sdk import Client, HostConfig, LLMResponse, Options, TextBlock, ToolUseBlock, tool
+from toolwire.sdk.testing import FakeLLMProvider
+
+where, storage = sys.argv[1:]
+ANY = {"type": "object", "properties": {}}
+
+def die(arguments, ctx):
+    with open(storage + ".ran", "a") as file:
+        file.write("ran\\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+make = lambda name, risk, **more: tool(die, name=name, version="1", risk_level=risk, input_schema=ANY, **more)
+tools = (make("low", "low"), make("high", "high"), make("again", "low", idempotent=True))
+
+def respond(request):
+    if where == "model":
+        time.sleep(0.05)  # longer than a step may wait to be saved
+        os.kill(os.getpid(), signal.SIGKILL)
+    return LLMResponse("tool_use", [ToolUseBlock("t1", where, {})])
+
+options = Options(system_prompt="x", name="tester", allowed_tools=tools)
+provider = FakeLLMProvider(responder=respond)
+with Client(options, provider=provider, host_config=HostConfig(storage_path=storage)) as client:
+    client.subscribe(lambda event: event.seq or print(event.task_id, flush=True))
+    outcome = client.start(goal="go")
+    client.approve(outcome.task_id)
+"""
+
+
+def killed(where: str, tmp_path: Path) -> str:
+    """Run a task in a process that is killed in the middle of it; its id."""
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, where, str(tmp_path / "tasks.db")],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    return child.stdout.split()[0]
+
+
+def survivors(ran: list[Any]) -> Any:
+    return agent(noting("low", ran), noting("high", ran, "high"), noting("again", ran, idempotent=True))
+
+
+async def test_killed_in_a_low_risk_tool_the_outcome_is_unknown_and_the_body_does_not_run_again(tmp_path: Path):
+    task_id, ran = killed("low", tmp_path), list[Any]()
+    provider = model(say())
+
+    async with AsyncClient(survivors(ran), provider=provider, host_config=stored(tmp_path)) as client:
+        outcome = await client.resume(task_id)
+
+    assert (ran, outcome.wake_handle) == ([], NEXT_GOAL_WAKE_HANDLE)
+    (block,) = results(provider.received_requests[0])
+    assert (block.success, block.error is not None and "outcome is unknown" in block.error) == (False, True)
+
+
+async def test_killed_in_an_idempotent_tool_the_body_runs_again(tmp_path: Path):
+    task_id, ran = killed("again", tmp_path), list[Any]()
+
+    async with AsyncClient(survivors(ran), provider=model(say()), host_config=stored(tmp_path)) as client:
+        await client.resume(task_id)
+        events = await client.events(task_id)
+
+    assert len(ran) == 1
+    assert payloads(events, "StepAttemptAbandoned")[0].reason == "idempotent_redrive"
+
+
+async def test_killed_in_a_model_call_the_model_is_asked_again(tmp_path: Path):
+    task_id = killed("model", tmp_path)
+
+    async with AsyncClient(survivors([]), provider=model(say("here")), host_config=stored(tmp_path)) as client:
+        await client.resume(task_id)
+        assert await client.task_answer(task_id) == "here"
+        events = await client.events(task_id)
+
+    (abandoned,) = payloads(events, "StepAttemptAbandoned")
+    assert abandoned.reason == "auto_redrive"
+    assert events[abandoned.abandoned_from_seq].type == "LLMRequestStarted"
+
+
+async def test_killed_in_an_approved_tool_it_waits_for_the_person_again(tmp_path: Path):
+    task_id, ran = killed("high", tmp_path), list[Any]()
+    provider = model(say("done"))
+
+    async with AsyncClient(survivors(ran), provider=provider, host_config=stored(tmp_path)) as client:
+        outcome = await client.resume(task_id)
+        assert (ran, outcome.wake_handle) == ([], "approval-t1")
+        assert "verify" in outcome.pending[0].reason
+        events = await client.events(task_id)
+        assert payloads(events, "StepAttemptAbandoned")[0].reason == "interrupted_approval"
+        assert [e.origin for e in events if e.type == "ToolCallApprovalRequested"] == ["engine", "system"]
+        await client.approve(task_id)
+        notices = [item for item in await client.messages(task_id) if isinstance(item, InjectedMessage)]
+
+    assert len(ran) == 1
+    assert (tmp_path / "tasks.db.ran").read_text() == "ran\n"
+    assert [notice.origin for notice in notices] == ["system"]
+    assert unpaired(provider.received_requests[0]) == set()
+
+
+def test_workers_find_and_resume_what_a_dead_process_left(tmp_path: Path):
+    import threading  # noqa: PLC0415 -- for this one
+
+    task_id = killed("low", tmp_path)
+    over = threading.Event()
+    with Client(survivors([]), provider=model(say()), host_config=stored(tmp_path)) as client:
+        client.subscribe(lambda event: over.set() if event.type == "TaskSuspended" else None)
+        client.start_workers(2, poll_interval=0.05)
+        assert over.wait(5)
+        status = client.task_status(task_id)
+
+    assert status is not None
+    assert status.wake_handle == NEXT_GOAL_WAKE_HANDLE
+
+
+async def test_a_goal_for_a_task_that_a_dead_process_left_recovers_it_first(tmp_path: Path):
+    task_id = killed("low", tmp_path)
+    provider = model(say("recovered"), say("next"))
+
+    async with AsyncClient(survivors([]), provider=provider, host_config=stored(tmp_path)) as client:
+        await client.send_goal(task_id, goal="and now?")
+        assert await client.task_answer(task_id) == "next"
+        assert types(await client.events(task_id))[-1] == "TaskSuspended"
