@@ -126,6 +126,7 @@ def _checked(command: str) -> str:
 
 async def _finished(shell: Shell, timeout_s: float, ctx: ToolContext) -> bool:
     """Whether the command has ended in time; when it has not, or nobody waits any more, everything is stopped."""
+    settled = False
     try:
         with anyio.move_on_after(timeout_s):
             while not shell.reported.is_set():
@@ -136,10 +137,10 @@ async def _finished(shell: Shell, timeout_s: float, ctx: ToolContext) -> bool:
         if shell.reported.is_set():
             with anyio.move_on_after(2 * LINGER_S):
                 await shell.ended.wait()
-            return True
-        return False
+            settled = True
+        return settled
     finally:
-        if not shell.reported.is_set():
+        if not settled:
             shell.stop()
             with anyio.move_on_after(GRACE_S + 2, shield=True):
                 await shell.ended.wait()

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.sdk.builtin.desk import Desk
+from tests.unit.sdk.calls import called, text_of
+from toolwire.core.result import Text
 from toolwire.sdk.builtin import BUILTIN_NAMES, Services, Workspace, WorkspaceEscape, builtin_refs, builtin_tools
 
 TABLE: dict[str, tuple[str, list[str], list[str]]] = {
@@ -74,6 +76,25 @@ async def test_arguments_that_do_not_fit_are_told_and_not_guessed(desk: Desk):
     assert "offset" in await desk.bad("Read", file_path="x", offset=0)
     assert "file_path" in await desk.bad("Read")
     assert "Unknown" in await desk.bad("Grep", pattern="x", Unknown=1)
+
+
+@pytest.mark.both_backends
+async def test_they_run_as_calls_do(tmp_path: Path):
+    (tmp_path / "x").write_text("hello")
+    services = Services()
+    tools = {tool.name: tool for tool in builtin_tools(Workspace(tmp_path), services)}
+
+    read = await called(tools["Read"], file_path="x")
+    failed = await called(tools["Bash"], command="echo partly; exit 3")
+    found = await called(tools["Grep"], pattern="hello")
+    refused = await called(tools["Write"], file_path="../x", content="")
+    await services.aclose()
+
+    assert text_of(read) == "     1\thello"
+    assert failed.error is not None
+    assert failed.content == (Text("Exit code 3"), Text("partly"))
+    assert text_of(found) == "x"
+    assert "leads outside the workspace" in text_of(refused)
 
 
 def test_the_seam_is_light_to_import():

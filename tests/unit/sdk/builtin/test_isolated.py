@@ -21,7 +21,6 @@ from toolwire.sdk.builtin.isolated.request import (
     to_json,
 )
 
-
 C = "sub/deep/c.txt"
 
 
