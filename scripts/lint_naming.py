@@ -3,7 +3,7 @@
 In the glossary, an entry ends with *Avoid:* and the words, in backticks, that mean the same: no name defined under
 src/toolwire may contain one. A function's first word is let through, since there it is a verb (`run` runs something, a
 `run` is a call). Words after *Avoid everywhere:* are found in comments and docstrings too. String literals are left
-alone: other people's wires spell as they please.
+alone: other people's wires spell as they please. So are the names after *Keep:*, which a contract has fixed.
 """
 
 import ast
@@ -20,6 +20,7 @@ MODULES_TO_AVOID = re.compile(r"(utils?|common|helpers?|managers?|misc|.*_v\d+)"
 
 _ENTRY = re.compile(r"^\*\*(?P<term>[^*]+)\*\*(?P<text>.*(?:\n(?!\*\*|#|\n).*)*)", re.MULTILINE)
 _AVOID = re.compile(r"\*Avoid(?P<everywhere> everywhere)?:\*(?P<words>.*)", re.DOTALL)
+_KEEP = re.compile(r"\*Keep:\*(?P<names>.*)", re.DOTALL)
 _QUOTED = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -28,10 +29,11 @@ Words: TypeAlias = tuple[str, ...]
 
 
 class Glossary(NamedTuple):
-    """The words to avoid, each with the term to use instead; both as `words()` splits them."""
+    """The words to avoid, each with the term to use instead, as `words()` splits them; and whole names to let be."""
 
     names: dict[Words, str]
     everywhere: dict[Words, str]
+    kept: set[str]
 
 
 class Defined(NamedTuple):
@@ -61,8 +63,11 @@ def read_glossary(text: str) -> Glossary:
     Raises:
         ValueError: no entry has an *Avoid* list, so this is not our glossary.
     """
-    glossary = Glossary({}, {})
+    glossary = Glossary({}, {}, set())
     for entry in _ENTRY.finditer(text):
+        keep = _KEEP.search(entry["text"])
+        if keep is not None:
+            glossary.kept.update(_QUOTED.findall(keep["names"]))
         avoid = _AVOID.search(entry["text"])
         if avoid is None:
             continue
@@ -85,6 +90,8 @@ def check_module_name(path: Path) -> Iterator[str]:
 def check_source(source: str, glossary: Glossary) -> Iterator[str]:
     """The avoided names a module defines and the avoided words of its prose, as `line: what to write instead`."""
     for defined in sorted(_definitions(ast.parse(source))):
+        if defined.name in glossary.kept:
+            continue
         for avoided, term in _found(defined.words, glossary.names):
             yield f"{defined.line}: {defined.name!r} says {avoided!r}: the glossary calls it {term!r}"
     for line, text in _prose(source):

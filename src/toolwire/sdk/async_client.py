@@ -10,8 +10,8 @@ does comes through them as an exception: it is in the task's events, and `task_s
 import logging
 from collections.abc import Sequence
 
+import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk import payloads as p
 from toolwire.sdk.client_core import ClientCore, GivenImage
 from toolwire.sdk.errors import NotResumableError
 from toolwire.sdk.runner import Answers, DriveOutcome, SeededTurn, outcome

@@ -14,11 +14,11 @@ from typing import Any
 import anyio
 import msgspec
 
+import toolwire.sdk.payloads as p
 from toolwire.core.call import Call, Caller
 from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Text
-from toolwire.sdk import payloads as p
 from toolwire.sdk.guards import Decision
 from toolwire.sdk.messages import ImageBlock, Message, ToolProgress, ToolResultBlock, ToolUseBlock
 from toolwire.sdk.mounted import POLLING_TOOLS, Mounted

@@ -6,7 +6,7 @@ model asked for has its result before the task rests, because no provider takes 
 
 from typing import Any
 
-from toolwire.sdk import payloads as p
+import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.messages import Message, ToolResultBlock, Usage
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
@@ -75,27 +75,27 @@ def close_request(turn: Turn) -> None:
     task.record(p.LLMRequestFinished(task.request_call, False, usage=Usage()), "llm", "llm")
 
 
-def close_calls(turn: Turn, not_run: str) -> None:
+def close_calls(turn: Turn, why: str) -> None:
     """Give every open call its result, and put them into the conversation."""
     task = turn.task
     if not task.calls:
         return
     for call in list(task.calls.values()):
-        _close(turn, call, not_run)
+        _close(turn, call, why)
     blocks = [call.block for call in task.calls.values() if call.block is not None]
     task.say([Message("tool", list(blocks))], turn.host.contents)
 
 
-def _close(turn: Turn, call: OpenCall, not_run: str) -> None:
+def _close(turn: Turn, call: OpenCall, why: str) -> None:
     task, call_id, name = turn.task, call.use.call_id, call.use.tool_name
     if call.state == "started":
         lose(turn, call)
     elif call.state in ("asked", "approved"):
         if call.state == "asked":
-            task.record(p.ToolCallApprovalResolved(call_id, name, False, not_run, "runtime"))
-        call.refuse(not_run)
+            task.record(p.ToolCallApprovalResolved(call_id, name, False, why, "runtime"))
+        call.refuse(why)
     elif call.state == "new":
-        call.refuse(not_run)
+        call.refuse(why)
     if call.block is None:
         call.block = ToolResultBlock(call_id, "", False, UNKNOWN_OUTCOME)
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import anyio
 import msgspec
 
-from toolwire.sdk import payloads as p
+import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.encode import Unencodable, clean_text, plain
 from toolwire.sdk.errors import ProviderError

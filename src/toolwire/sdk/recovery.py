@@ -4,7 +4,7 @@ A request to the model is made again. A call that had begun is not: its outcome 
 unless its tool is idempotent. A call that a person had approved waits for that person again, who should look first.
 """
 
-from toolwire.sdk import payloads as p
+import toolwire.sdk.payloads as p
 from toolwire.sdk.endings import lose, stop_turn
 from toolwire.sdk.task import OpenCall, Stop, Task
 from toolwire.sdk.turn_state import Turn

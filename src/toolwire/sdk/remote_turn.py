@@ -2,7 +2,7 @@
 
 import logging
 
-from toolwire.sdk import payloads as p
+import toolwire.sdk.payloads as p
 from toolwire.sdk.compiled import context_maker
 from toolwire.sdk.mounted import mount
 from toolwire.sdk.options import RemoteTools, RemoteTurn, Skipped, ToolPlace

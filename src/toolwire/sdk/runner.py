@@ -12,8 +12,8 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk import payloads as p
 from toolwire.sdk.endings import approval_handle, stop_turn
 from toolwire.sdk.environment import ENVIRONMENT_VERSION, environment_message
 from toolwire.sdk.errors import InvalidTurnOptionError, NotResumableError

@@ -13,7 +13,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from toolwire.sdk import payloads as p
+import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.contents import Contents
 from toolwire.sdk.errors import AgentError

@@ -10,8 +10,8 @@ from typing import Any, cast
 import anyio
 import msgspec
 
+import toolwire.sdk.payloads as p
 from toolwire.core.errors import StoreUnavailable
-from toolwire.sdk import payloads as p
 from toolwire.sdk.calls import settle
 from toolwire.sdk.endings import answer_with, close_request, fail, stop_turn, wait_for_approval
 from toolwire.sdk.messages import LLMResponse, Message, TextBlock

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
 from toolwire.providers.schema import Validator
-from toolwire.sdk import payloads as p
 from toolwire.sdk.guards import GuardContext
 from toolwire.sdk.host import Host
 from toolwire.sdk.messages import Message, Provider, TextBlock, ToolUseBlock

@@ -16,6 +16,8 @@ GLOSSARY = read_glossary("""
 **event**: Has no word to avoid.
 
 **cancelled**: With two l's. *Avoid everywhere:* `canceled`.
+
+**other people's names**: Fixed by a contract. *Keep:* `job_name`.
 """)
 
 
@@ -62,6 +64,11 @@ def test_an_avoided_word_is_found_wherever_a_name_can_be_given(source: str):
 )
 def test_verbs_other_peoples_names_and_wire_literals_are_left_alone(source: str):
     assert findings(source) == []
+
+
+def test_a_name_that_a_contract_has_fixed_is_kept_as_it_is_and_no_other():
+    assert findings("job_name: str") == []
+    assert findings("job_names: str") == ["'job_names' says 'job'"]
 
 
 def test_a_finding_names_the_line_the_name_and_the_terms_to_use():

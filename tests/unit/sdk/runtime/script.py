@@ -1,8 +1,8 @@
 """Short words for a conversation with a scripted model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from toolwire.sdk import (
     DecoratedTool,
@@ -35,8 +35,13 @@ def model(*responses: Any) -> FakeLLMProvider:
     return FakeLLMProvider(responses)
 
 
-def raw(name: str, body: Any, risk: Any = "low", **more: Any) -> DecoratedTool:
-    """A raw tool; `body(arguments, ctx)` may return or raise anything."""
+Body: TypeAlias = Callable[[Any, Any], Any]
+"""A body that may return or raise anything."""
+Watch: TypeAlias = Callable[[EventEnvelope], None]
+
+
+def raw(name: str, body: Body, risk: Any = "low", **more: Any) -> DecoratedTool:
+    """A raw tool."""
     return tool(body, name=name, version="1", risk_level=risk, description=name, input_schema=ANYTHING, **more)
 
 

@@ -26,7 +26,7 @@ def test_many_threads_share_one_client():
         Client(agent(noting("look", ran)), provider=FakeLLMProvider(responder=looking)) as client,
         ThreadPoolExecutor(8) as threads,
     ):
-        outcomes = list(threads.map(lambda n: client.start(goal=f"g{n}"), range(20)))
+        outcomes = [made.result(5) for made in [threads.submit(client.start, goal=f"g{n}") for n in range(20)]]
 
         assert {outcome.status for outcome in outcomes} == {"suspended"}
         assert len({outcome.task_id for outcome in outcomes}) == 20

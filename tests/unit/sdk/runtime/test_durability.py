@@ -3,6 +3,8 @@
 import signal
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from toolwire.sdk import (
     NEXT_GOAL_WAKE_HANDLE,
     AsyncClient,
     Client,
+    EventEnvelope,
     HostConfig,
     InjectedMessage,
     NotResumableError,
@@ -180,7 +183,7 @@ async def test_killed_in_a_model_call_the_model_is_asked_again(tmp_path: Path):
 
     (abandoned,) = payloads(events, "StepAttemptAbandoned")
     assert abandoned.reason == "auto_redrive"
-    assert events[abandoned.abandoned_from_seq].type == "LLMRequestStarted"
+    assert types(events)[abandoned.abandoned_from_seq] == "LLMRequestStarted"
 
 
 async def test_killed_in_an_approved_tool_it_waits_for_the_person_again(tmp_path: Path):
@@ -203,13 +206,16 @@ async def test_killed_in_an_approved_tool_it_waits_for_the_person_again(tmp_path
     assert unpaired(provider.received_requests[0]) == set()
 
 
-def test_workers_find_and_resume_what_a_dead_process_left(tmp_path: Path):
-    import threading  # noqa: PLC0415 -- for this one
+def note(over: threading.Event, event: EventEnvelope) -> None:
+    if event.type == "TaskSuspended":
+        over.set()
 
+
+def test_workers_find_and_resume_what_a_dead_process_left(tmp_path: Path):
     task_id = killed("low", tmp_path)
     over = threading.Event()
     with Client(survivors([]), provider=model(say()), host_config=stored(tmp_path)) as client:
-        client.subscribe(lambda event: over.set() if event.type == "TaskSuspended" else None)
+        client.subscribe(partial(note, over))
         client.start_workers(2, poll_interval=0.05)
         assert over.wait(5)
         status = client.task_status(task_id)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.sdk.runtime.script import agent, model, noting, payloads, raw, results, say, types, use
+from tests.unit.sdk.runtime.script import Body, agent, model, noting, payloads, raw, results, say, types, use
 from toolwire.sdk import (
     AsyncClient,
     GuardContext,
@@ -71,19 +71,19 @@ def _raises(name: str, arguments: Any) -> bool:
     raise LookupError("no idea")
 
 
-@pytest.mark.parametrize(
-    ("resolver", "runs", "reason"),
-    [
-        (lambda _n, _a: True, True, None),
-        (lambda _n, _a: False, False, None),
-        (_async_true, True, None),
-        (_async_false, False, None),
-        (lambda _n, _a: {"behavior": "allow"}, False, "returned dict where only True is a yes"),
-        (lambda _n, _a: 1, False, "returned int"),
-        (lambda _n, _a: None, False, "returned NoneType"),
-        (_raises, False, "raised LookupError: no idea"),
-    ],
-)
+RESOLVERS: list[tuple[Body, bool, str | None]] = [
+    (lambda _n, _a: True, True, None),
+    (lambda _n, _a: False, False, None),
+    (_async_true, True, None),
+    (_async_false, False, None),
+    (lambda _n, _a: {"behavior": "allow"}, False, "returned dict where only True is a yes"),
+    (lambda _n, _a: 1, False, "returned int"),
+    (lambda _n, _a: None, False, "returned NoneType"),
+    (_raises, False, "raised LookupError: no idea"),
+]
+
+
+@pytest.mark.parametrize(("resolver", "runs", "reason"), RESOLVERS)
 def test_only_true_from_the_resolver_is_a_yes(resolver: Any, runs: bool, reason: str | None):
     ran: list[Any] = []
     provider = model(use(("t1", "act", {"a": 1})), say())
@@ -101,7 +101,12 @@ def test_only_true_from_the_resolver_is_a_yes(resolver: Any, runs: bool, reason:
 
 def test_the_resolver_is_not_asked_about_low_risk():
     asked: list[str] = []
-    options = agent(noting("look", []), can_use_tool=lambda name, _a: asked.append(name) is None)
+
+    def note(name: str, _arguments: Any) -> bool:
+        asked.append(name)
+        return True
+
+    options = agent(noting("look", []), can_use_tool=note)
 
     query(options, goal="go", provider=model(use(("t1", "look", {})), say()))
 
@@ -110,7 +115,7 @@ def test_the_resolver_is_not_asked_about_low_risk():
 
 def test_a_resolver_of_the_wrong_shape_is_refused_when_the_client_is_made():
     with pytest.raises(TypeError, match="can_use_tool must take"):
-        query(agent(can_use_tool=lambda name: True), goal="go", provider=model())  # pyright: ignore[reportArgumentType, reportUnknownArgumentType, reportUnknownLambdaType] -- refused
+        query(agent(can_use_tool=len), goal="go", provider=model())
 
 
 @dataclass
@@ -282,8 +287,12 @@ def test_started_calls_say_what_let_them():
         """Look."""
         return "seen"
 
-    result = query(agent(look, raw("act", lambda _a, _c: 1, "high"), can_use_tool=lambda _n, _a: True), goal="go",
-                   provider=model(use(("t1", "look", {}), ("t2", "act", {})), say()))  # fmt: skip
+    def yes(_name: str, _arguments: Any) -> bool:
+        return True
+
+    options = agent(look, raw("act", lambda _a, _c: 1, "high"), can_use_tool=yes)
+
+    result = query(options, goal="go", provider=model(use(("t1", "look", {}), ("t2", "act", {})), say()))
 
     rules = {started.tool_name: started.rule for started in payloads(result, "ToolCallStarted")}
     assert rules == {"look": "risk:low", "act": "approval"}

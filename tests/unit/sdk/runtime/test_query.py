@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.sdk.runtime.script import agent, model, noting, payloads, raw, results, say, types, use
+from tests.unit.sdk.runtime.script import Body, agent, model, noting, payloads, raw, results, say, types, use
 from toolwire.sdk import (
     AssistantMessage,
     LLMResponse,
@@ -103,21 +103,21 @@ def cyclic() -> list[Any]:
     return value
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        (lambda _a, _c: ToolResult(success=False, summary="city not found"), "city not found"),
-        (lambda _a, _c: ToolResult(success=False), "tool failed"),
-        (lambda _a, _c: 1 / 0, "tool 'bad' raised ZeroDivisionError: division by zero"),
-        (lambda _a, _c: _raise(SystemExit(3)), "tool 'bad' raised SystemExit: 3"),
-        (lambda _a, _c: _raise(KeyboardInterrupt()), "tool 'bad' raised KeyboardInterrupt"),
-        (lambda _a, _c: cyclic(), "contains itself"),
-        (lambda _a, _c: {"rows": [{"at": object()}]}, "output.rows[0].at: object"),
-        (lambda _a, _c: (n for n in range(3)), "output: generator"),
-        (lambda _a, _c: ToolResult(success="yes"), "neither True nor False"),  # pyright: ignore[reportArgumentType] -- an author's mistake
-        (lambda _a, _c: ToolResult(True, artifacts="x"), "a list of ContentRef"),  # pyright: ignore[reportArgumentType] -- an author's mistake
-    ],
-)
+MISTAKES: list[tuple[Body, str]] = [
+    (lambda _a, _c: ToolResult(success=False, summary="city not found"), "city not found"),
+    (lambda _a, _c: ToolResult(success=False), "tool failed"),
+    (lambda _a, _c: 1 / 0, "tool 'bad' raised ZeroDivisionError: division by zero"),
+    (lambda _a, _c: _raise(SystemExit(3)), "tool 'bad' raised SystemExit: 3"),
+    (lambda _a, _c: _raise(KeyboardInterrupt()), "tool 'bad' raised KeyboardInterrupt"),
+    (lambda _a, _c: cyclic(), "contains itself"),
+    (lambda _a, _c: {"rows": [{"at": object()}]}, "output.rows[0].at: object"),
+    (lambda _a, _c: (n for n in range(3)), "output: generator"),
+    (lambda _a, _c: ToolResult(success="yes"), "neither True nor False"),  # pyright: ignore[reportArgumentType] -- an author's mistake
+    (lambda _a, _c: ToolResult(True, artifacts="x"), "a list of ContentRef"),  # pyright: ignore[reportArgumentType] -- an author's mistake
+]
+
+
+@pytest.mark.parametrize(("body", "words"), MISTAKES)
 def test_a_tools_mistake_is_a_failed_result_that_the_model_can_use(body: Any, words: str):
     provider = model(use(("t1", "bad", {})), say())
 

@@ -30,11 +30,11 @@ def test_low_risk_calls_of_one_response_overlap_on_threads():
     together = threading.Barrier(3, timeout=5)
     provider = model(use(*((f"t{n}", "meet", {"n": n}) for n in range(3))), say())
 
-    result = query(
-        agent(raw("meet", lambda a, _c: (together.wait(), a["n"])[1])),
-        goal="go",
-        provider=provider,
-    )
+    def meet(arguments: Any, _ctx: Any) -> int:
+        together.wait()
+        return arguments["n"]
+
+    result = query(agent(raw("meet", meet)), goal="go", provider=provider)
 
     assert result.answer() == "Done."
     assert [block.output for block in results(provider.received_requests[1])] == [0, 1, 2]
@@ -60,7 +60,7 @@ def test_other_calls_run_in_order_unless_they_are_declared_safe(safe: bool, most
         return "ok"
 
     act = raw("act", body, "high", concurrency_safe=safe)
-    calls = use(*((f"t{n}", "act", {}) for n in range(3)))
+    calls = use(*((f"t{n}", "act", NOTHING) for n in range(3)))
 
     query(agent(act, permission_mode="bypassPermissions"), goal="go", provider=model(calls, say()))
 
@@ -81,6 +81,9 @@ async def test_the_loop_goes_on_while_a_synchronous_tool_blocks():
         release.set()
 
     assert results(provider.received_requests[1])[0].output is True
+
+
+NOTHING: dict[str, Any] = {}
 
 
 def circling(request: LLMRequest) -> LLMResponse:
@@ -237,6 +240,7 @@ async def test_a_stop_is_prompt_and_leaves_every_call_with_its_result(verb: str,
         return "never"
 
     answers: list[Any] = [use(("t1", "hang", {}), ("t2", "hang", {}))] if where == "tool" else []
+    outcomes: list[Any] = []
     done: list[bool] = []
 
     async def respond(request: LLMRequest) -> LLMResponse:
@@ -255,7 +259,6 @@ async def test_a_stop_is_prompt_and_leaves_every_call_with_its_result(verb: str,
                 under_way.set()
 
         client.subscribe(watch)
-        outcomes: list[Any] = []
 
         async def start() -> None:
             outcomes.append(await client.start(goal="go"))
@@ -331,7 +334,10 @@ def test_observers_are_told_each_event_and_harm_nobody():
     def bad(event: Any) -> None:
         raise RuntimeError("no")
 
-    result = query(agent(observers=(bad, lambda event: told.append(event.type))), goal="go", provider=model(say()))
+    def good(event: Any) -> None:
+        told.append(event.type)
+
+    result = query(agent(observers=(bad, good)), goal="go", provider=model(say()))
 
     assert told == types(result)
 
