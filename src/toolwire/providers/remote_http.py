@@ -44,11 +44,13 @@ class SteadyTransport(httpx2.AsyncBaseTransport):
     Args:
         client: does the sending, with its proxies and connections; closed together with this.
         shown: the server's URL as messages may show it.
+        max_body_bytes: the longest answer that is read, events aside.
     """
 
-    def __init__(self, client: httpx2.AsyncClient, shown: str) -> None:
+    def __init__(self, client: httpx2.AsyncClient, shown: str, max_body_bytes: int = MAX_BODY_BYTES) -> None:
         self._client = client
         self._shown = shown
+        self._max_body_bytes = max_body_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send `request`.
@@ -77,8 +79,10 @@ class SteadyTransport(httpx2.AsyncBaseTransport):
         try:
             async for chunk in response.aiter_bytes():
                 body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    return self._answer(request, LOST, f"{self._shown} answered with more than {MAX_BODY_BYTES} bytes")
+                if len(body) > self._max_body_bytes:
+                    return self._answer(
+                        request, LOST, f"{self._shown} answered with more than {self._max_body_bytes} bytes"
+                    )
         finally:
             await response.aclose()
         status = response.status_code

@@ -52,6 +52,8 @@ class Server:
             return {"tools": "none of your business"}
         names = NAMES.get(MODE, ["work", "change", "die", "hang", "pid"])
         tools = [tool(name) for name in names]
+        if MODE == "liar":
+            tools = [tool("lie", outputSchema={"type": "object", "properties": {"n": {"type": "integer"}}})]
         if MODE == "safe":
             hints = {"readOnlyHint": True}
             tools = [tool("work", annotations=hints), tool("change", annotations=hints)]
@@ -71,6 +73,8 @@ class Server:
                 os._exit(3)
             case "hang":
                 return None
+            case "lie":
+                return {"content": [], "structuredContent": {"n": "many"}}
             case "pid":
                 text = str(os.getpid())
             case _:

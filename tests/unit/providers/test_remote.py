@@ -11,6 +11,7 @@ from tests.unit.providers.official import PIXEL, SOUND
 from tests.unit.providers.remote_rig import call_of, child, ignore, official_server, our_server
 from toolwire.core.errors import ServiceTimeout, ToolNotFound
 from toolwire.core.event import Event, Progress
+from toolwire.core.handler import Provider
 from toolwire.core.result import Audio, Embedded, Image, Link, ResourceContents, Text
 from toolwire.providers.remote import RemoteProvider, open_remote
 from toolwire.providers.remote_server import HttpServer, Patience, Protocol, Server
@@ -239,8 +240,9 @@ async def test_headers_go_with_every_request_and_are_shown_nowhere():
 async def test_nothing_is_connected_before_it_is_needed():
     async with anyio.create_task_group() as tasks:
         provider = RemoteProvider(HttpServer("http://127.0.0.1:9/mcp"), tasks, "far")
+        as_any_other: Provider = provider
 
-        assert (provider.tools(), provider.about()) == ((), {})
+        assert (as_any_other.tools(), provider.about()) == ((), {})
         await provider.aclose()
 
 

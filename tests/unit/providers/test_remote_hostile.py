@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 
 from tests.unit.providers.official import make_server
 from tests.unit.providers.remote_rig import call_of, child, ignore, official_server, our_server, serving
-from toolwire.core.errors import AgentLost, ServiceUnavailable, ToolNotFound
+from toolwire.core.errors import AgentLost, ServiceTimeout, ServiceUnavailable, ToolNotFound
 from toolwire.core.result import Text
 from toolwire.providers.remote import RemoteProvider, open_remote
 from toolwire.providers.remote_server import HttpServer, Patience, Server, StdioServer
@@ -141,6 +141,31 @@ async def test_a_program_that_ends_at_once_is_quoted_without_its_secrets():
     message = await reason(child("hostile.py", "exit", SECRET="swordfish"))
 
     assert message.endswith("the last it wrote to stderr was:\nno licence for key ***")
+
+
+async def test_a_child_gets_none_of_our_variables_but_the_harmless_ones(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "swordfish")
+
+    assert (await reason(child("hostile.py", "exit"))).endswith("no licence for key None")
+
+
+async def test_a_child_that_hangs_in_a_call_is_told_to_stop_and_lives_on(tmp_path: Path):
+    notes = tmp_path / "notes"
+    async with open_remote(child("hostile.py", "plain", str(notes)), "far", Patience(call_s=0.2)) as provider:
+        with pytest.raises(ServiceTimeout):
+            await provider.call(call_of("hang"), ignore)
+    async with open_remote(child("hostile.py", "plain", str(notes)), "far") as provider:
+        await provider.call(call_of("work"), ignore)
+
+    assert notes.read_text().count("notifications/cancelled") == 1
+
+
+async def test_content_that_does_not_fit_the_tools_own_schema_is_a_failed_result():
+    async with open_remote(child("hostile.py", "liar"), "far") as provider:
+        result = await provider.call(call_of("lie"), ignore)
+
+    assert result.error is not None
+    assert "'many' is not of type 'integer'" in result.error.message
 
 
 async def test_noise_on_stdout_is_skipped(caplog: pytest.LogCaptureFixture):
