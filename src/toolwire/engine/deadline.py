@@ -46,11 +46,12 @@ class Timer:
 class Timekeeper:
     """Calls back at given moments, and looks once at what has not ended soon.
 
-    A call that is over within a tick costs one append to a list here: no timer, no scope with a deadline.
+    A call that is over within a tick costs an entry of a dict here: no timer, no scope with a deadline.
     """
 
     def __init__(self) -> None:
-        self._fresh: list[Watched] = []
+        self._fresh: dict[Watched, None] = {}
+        self._stirred = False
         self._heap: list[tuple[float, int, Timer]] = []
         self._compact_at = MIN_COMPACTED
         self._count = itertools.count()
@@ -58,9 +59,14 @@ class Timekeeper:
 
     def soon(self, item: Watched) -> None:
         """Have `item.still_going()` called unless it is over by the next tick."""
-        self._fresh.append(item)
+        self._fresh[item] = None
         if self._wake is not None:
+            self._stirred = True
             self._wake.set()
+
+    def forget(self, item: Watched) -> None:
+        """`item` is over: let go of it now, so that its memory serves the next one; optional, and fine at any time."""
+        self._fresh.pop(item, None)
 
     def at(self, when: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` at `when` (monotonic seconds of the event loop); it must not block or raise."""
@@ -96,12 +102,13 @@ class Timekeeper:
             with anyio.CancelScope(deadline=self._heap[0][0] if self._heap else float("inf")):
                 await self._wake.wait()
             self._wake = None
-        if self._fresh:
+        if self._fresh or self._stirred:  # what has woken us may be forgotten by now; so that it is one wake a tick
+            self._stirred = False
             await anyio.sleep(TICK_S)
 
     def _look(self) -> None:
         """Ask once what has not ended; in a frame of its own, so that nothing of it is kept until the next time."""
-        fresh, self._fresh = self._fresh, []
+        fresh, self._fresh = self._fresh, {}
         for item in fresh:
             if not item.over:
                 _guarded(item.still_going)

@@ -53,12 +53,13 @@ class Record:
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
         scope: what the handler runs in; `None` until it does.
+        slow: told once when the call is not over within a tick of its beginning.
         verdict: what the call ends with when its handler was stopped.
         timer: rings at the call's last moment, unless the call is over within a tick.
     """
 
     __slots__ = ("_done", "_last_progress", "_news", "call", "clock", "completed_at", "created_at", "events",
-                 "listeners", "result", "scope", "seq", "timer", "verdict")  # fmt: skip
+                 "listeners", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
@@ -71,6 +72,7 @@ class Record:
         self.scope: anyio.CancelScope | None = None
         self.verdict: Result | None = None
         self.timer: Timer | None = None
+        self.slow: Callable[[Record], None] | None = None
         self.seq = 0
         self._last_progress = float("-inf")
         self._done: anyio.Event | None = None
@@ -80,6 +82,11 @@ class Record:
     def over(self) -> bool:
         """Whether the call has ended."""
         return self.result is not None
+
+    def still_going(self) -> None:
+        """See `deadline.Watched`."""
+        if self.slow is not None:
+            self.slow(self)
 
     def emit(self, event: Event) -> None:
         """Append an event and tell the listeners. Progress that would not rise is raised by one."""

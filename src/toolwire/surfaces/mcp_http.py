@@ -183,6 +183,7 @@ class McpHttp:
             return await self._cancellable(running, (asked.session.id, asked.message.id_value))
         finally:
             running.end()
+            self._engine.timekeeper.forget(running)
 
     async def _cancellable(self, running: "_Running", key: tuple[str, int | str]) -> Reply | None:
         named = self._by_request.setdefault(key, [])
