@@ -7,6 +7,7 @@ the claim is a `Result` with an error, in the record.
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -320,7 +321,8 @@ class Engine:
         """Run the handler in place and end the record, whatever happens."""
         call = record.call
         self._live[call.id] = record
-        self.timekeeper.soon(_Deadline(record, self))
+        record.slow = self._set_timer
+        self.timekeeper.soon(record)
         result: Result | None = None
         try:
             with anyio.CancelScope() as scope:
@@ -358,30 +360,16 @@ class Engine:
         live = self._claims.get(scope)
         return scope if live is not None and live[1] is record else None
 
+    def _set_timer(self, record: Record) -> None:
+        """A call that is not over within a tick gets a timer for its last moment."""
+        left = self.last_moment(record) - self.clock.now()
+        verdict = failed(TIMEOUT_TEXT, "service_timeout")
+        record.timer = self.timekeeper.after(max(0.0, left), partial(record.stop, verdict))
+
     def _release(self, record: Record, result: Result) -> None:
+        self.timekeeper.forget(record)
         self._live.pop(record.call.id, None)
         scope = self._held_scope(record)
         if scope is not None:
             del self._claims[scope]
         record.finish(result)
-
-
-class _Deadline:
-    """Ends a record when its time is up; costs nothing for calls that end within a tick."""
-
-    __slots__ = ("engine", "record")
-
-    def __init__(self, record: Record, engine: Engine) -> None:
-        self.record = record
-        self.engine = engine
-
-    @property
-    def over(self) -> bool:
-        return self.record.over
-
-    def still_going(self) -> None:
-        left = self.engine.last_moment(self.record) - self.engine.clock.now()
-        self.record.timer = self.engine.timekeeper.after(max(0.0, left), self._expire)
-
-    def _expire(self) -> None:
-        self.record.stop(failed(TIMEOUT_TEXT, "service_timeout"))
