@@ -36,7 +36,8 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
     `agent_id` names whose tool it is ("" for a server without agents). `deadline` is Unix seconds, UTC: when the
     request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
-    `watched` says that somebody besides the request wants the end of it (a task, a webhook).
+    `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
+    request wants the end of it (a task, a webhook).
     """
 
     id: str
@@ -48,6 +49,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     idempotency_key: str | None = None
     context_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    continues: bool = False
     watched: bool = False
     parent: str | None = None
     depth: int = 0
@@ -55,7 +57,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     @property
     def durable(self) -> bool:
         """Whether the call is committed before it is dispatched, and its result before it is answered."""
-        return self.idempotency_key is not None or self.caller.session_id is not None or self.watched
+        return self.idempotency_key is not None or self.watched or self.continues or self.caller.session_id is not None
 
     @property
     def outlives_request(self) -> bool:

@@ -18,7 +18,6 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from toolwire.core.call import Caller
 from toolwire.core.errors import ToolwireError, WaitTimeout
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
@@ -102,6 +101,30 @@ class Channels:
         """Find a channel here from now on; what of it is stored is the business of whoever made it."""
         self._channels[channel.id] = channel
 
+    async def fetch(self, channel_id: str) -> Channel | None:
+        """The channel, brought into memory if it is not there; `None` when the store has none either.
+
+        Two who ask at once get the same one.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        if (channel := self._channels.get(channel_id)) is not None:
+            return channel
+        while (underway := self._loading.get(channel_id)) is not None:
+            await underway.wait()
+        if (channel := self._channels.get(channel_id)) is not None:
+            return channel
+        done = self._loading[channel_id] = anyio.Event()
+        try:
+            channel = await self.shelf.channel(channel_id)
+            if channel is not None:
+                self._channels[channel_id] = channel
+            return channel
+        finally:
+            del self._loading[channel_id]
+            done.set()
+
     async def create(
         self,
         owner: str,
@@ -137,25 +160,11 @@ class Channels:
             ChannelNotFound: there is none, or it is another owner's.
             Forbidden: the agent takes no part in it.
         """
-        channel = self._channels.get(channel_id) or await self._load(channel_id)
+        channel = await self.fetch(channel_id)
         if channel is None:
             raise channel_not_found(channel_id)
         channel.check_member(party)
         return channel
-
-    async def owns_context(self, agent_id: str, caller: Caller, context_id: str) -> bool:
-        """Whether `caller` may go on in a conversation with this agent; it is in memory then (gateway.md D12).
-
-        A session's channel that does not exist yet is the session's to create.
-        """
-        channel = self._channels.get(context_id) or await self._load(context_id)
-        if channel is None:
-            return caller.session_id is not None
-        channel.last_used = self._clock.now()
-        if channel.kept_in_stream and channel.is_closed(self._clock.now()):
-            return False
-        mine = channel.principal == caller.principal and channel.owner == caller.owner
-        return mine and agent_id in channel.participants
 
     async def publish(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """Put a message on a channel; the same again changes nothing and is answered like the first.
@@ -262,18 +271,6 @@ class Channels:
             await self._store.tx([self.shelf.record_op(channel, closed_at=self._clock.now())])
         self.close_now(channel)
 
-    async def end_context(self, context_id: str) -> None:
-        """A session has ended, and with it its conversation, if there was one (gateway.md D12).
-
-        Calls that are under way are still answered.
-
-        Raises:
-            StoreUnavailable: it could not be stored.
-        """
-        channel = self._channels.get(context_id) or await self._load(context_id)
-        if channel is not None:
-            await self.close(channel)
-
     def close_now(self, channel: Channel) -> None:
         """Close a channel in memory; the channel of a plain call is written behind."""
         if channel.closed_at is not None:
@@ -366,19 +363,3 @@ class Channels:
                     self.forget(channel)
             self._written = batch
         return [self.shelf.transcript_op(channel) for channel in batch if not channel.kept_in_stream]
-
-    async def _load(self, channel_id: str) -> Channel | None:
-        """Bring a channel into memory; two who ask at once get the same one."""
-        while (underway := self._loading.get(channel_id)) is not None:
-            await underway.wait()
-        if (channel := self._channels.get(channel_id)) is not None:
-            return channel
-        done = self._loading[channel_id] = anyio.Event()
-        try:
-            channel = await self.shelf.channel(channel_id)
-            if channel is not None:
-                self._channels[channel_id] = channel
-            return channel
-        finally:
-            del self._loading[channel_id]
-            done.set()

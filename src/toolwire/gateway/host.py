@@ -19,6 +19,7 @@ from toolwire.gateway.app import RestApp, gateway_app
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.gateway.channels import Channels
+from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
@@ -67,6 +68,7 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     keys = Keys(store, clock)
     auth = Auth(keys)
     channels = Channels(store, engine.recorder, clock, config.history_ttl_s, config.session_idle_ttl_s)
+    conversations = Conversations(channels, store, clock)
     rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
     presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
     courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s)
@@ -78,9 +80,9 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, channels.owns_context)
+    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, conversations.owns)
     idle_s = config.session_idle_ttl_s
-    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, channels.end_context)
+    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)
     http = McpHttp(engine, door, sessions, guard, settings)
     links = AgentLinks(auth, agents, presence, channels, clock)

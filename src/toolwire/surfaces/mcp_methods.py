@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
-    AgentNotFound,
     InternalError,
     InvalidArguments,
     InvalidParam,
@@ -179,19 +178,20 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
     endpoint = asked.endpoint
     extras = endpoint.take_extras(params.name, params.arguments) if endpoint.take_extras else Extras(params.arguments)
     caller = asked.caller
-    context_id = None
+    context_id, continues = None, False
     if asked.session is not None:
         caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
         context_id = asked.session.context_id
         if endpoint.owns_context is not None and not await endpoint.owns_context(caller, context_id):
             raise SessionNotFound("the conversation of this Mcp-Session-Id is over; send initialize to begin a new one")
     elif endpoint.owns_context is not None:
-        context_id = extras.context_id or meta_string(params.meta, CONTEXT_KEY)
-        if context_id is None:
-            context_id = new_id("ch")
-        elif not await endpoint.owns_context(caller, context_id):
-            raise AgentNotFound(
-                f"no conversation {context_id!r} of yours with this agent", param=f"_meta.{CONTEXT_KEY}"
+        named = extras.context_id if extras.context_id is not None else meta_string(params.meta, CONTEXT_KEY)
+        continues = named is not None
+        context_id = new_id("ch") if named is None else named
+        if continues and not await endpoint.owns_context(caller, context_id):
+            raise InvalidParam(
+                f"no conversation {context_id!r} of yours with this agent; leave it out to begin one",
+                param=f"_meta.{CONTEXT_KEY}" if extras.context_id is None else "arguments.context_id",
             )
     return Call(
         id=new_id("call"),
@@ -203,6 +203,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
         idempotency_key=_one_key(extras.idempotency_key, meta_string(params.meta, KEY_KEY), asked.key_header),
         context_id=context_id,
         attachments=extras.attachments,
+        continues=continues,
     )
 
 

@@ -31,6 +31,7 @@ from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel import Party
 from toolwire.gateway.channels import Channels
+from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.keys import Keys
@@ -82,6 +83,7 @@ class Service:
             store, self.engine.recorder, self.engine.timekeeper, lambda agent_id: self.agents.get(agent_id).mode
         )
         self.channels = Channels(store, self.engine.recorder, clock)
+        self.conversations = Conversations(self.channels, store, clock)
         self.courier = Courier(self.presence, self.channels, store, self.engine.recorder, clock)
         self.post = Post(self.presence, self.channels, self.engine.recorder, clock)
         self.deliveries = Deliveries(self.presence, clock)

@@ -229,7 +229,7 @@ async def test_a_conversation_goes_on_under_the_context_of_an_earlier_call():
             first = service.call(agent_id, "talk", context_id="ch_talk")
             agent.publish(await agent.delivered(), text="first")
             await first.end()
-            assert await service.channels.owns_context(agent_id, service.caller, "ch_talk")
+            assert await service.conversations.owns(agent_id, service.caller, "ch_talk")
             second = service.call(agent_id, "talk", context_id="ch_talk")
             message = await agent.delivered()
             assert (message.channel_id, message.offset) == ("ch_talk", 3)
@@ -239,6 +239,31 @@ async def test_a_conversation_goes_on_under_the_context_of_an_earlier_call():
             assert channel is not None
             history = await service.channels.history(channel)
             assert [row.payload.get("text") for row in history.messages] == [None, "first", None, "second"]
+
+
+async def test_many_may_go_on_in_a_conversation_at_the_same_moment():
+    """gateway.md D12, D13: the first of them opens it, with the rows so far; none is refused for being second."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("talker")
+        async with service.link(key, "talk") as agent:
+            first = service.call(agent_id, "talk", context_id="ch_talk")
+            agent.publish(await agent.delivered(), text="first")
+            await first.end()
+            asked = service.conversations.owns
+            async with anyio.create_task_group() as tasks:
+                for _ in range(4):
+                    tasks.start_soon(asked, agent_id, service.caller, "ch_talk")
+            more: dict[str, Any] = {"context_id": "ch_talk", "continues": True}
+            keyed: list[dict[str, Any]] = [{}, {"idempotency_key": "k1"}, {}, {"idempotency_key": "k2"}]
+            callings = [service.call(agent_id, "talk", **more, **one) for one in keyed]
+            for _ in callings:
+                agent.publish(await agent.delivered(), text="another")
+            assert [await calling.code() for calling in callings] == [None] * 4
+            channel = service.channels.get("ch_talk")
+            assert channel is not None
+            rows = (await service.channels.history(channel)).messages
+            assert sum(row.type == "agent_reply" for row in rows) == 5
+            assert [row.offset for row in rows] == sorted({row.offset for row in rows})
 
 
 @pytest.mark.parametrize(
@@ -259,8 +284,8 @@ async def test_a_conversation_is_its_callers_and_its_agents_alone(caller: Caller
             linked.publish(await linked.delivered(), text="first")
             await calling.end()
         asked = agent_id if agent == "talker" else other_id
-        assert not await service.channels.owns_context(asked, caller, "ch_talk")
-        assert not await service.channels.owns_context(agent_id, service.caller, "ch_unknown")
+        assert not await service.conversations.owns(asked, caller, "ch_talk")
+        assert not await service.conversations.owns(agent_id, service.caller, "ch_unknown")
 
 
 async def test_a_session_has_a_channel_before_its_first_call_and_none_after_it_was_closed():
@@ -268,14 +293,14 @@ async def test_a_session_has_a_channel_before_its_first_call_and_none_after_it_w
     async with open_service() as service:
         agent_id, key = await service.agent("talker")
         async with service.link(key, "talk") as agent:
-            assert await service.channels.owns_context(agent_id, in_session(), "ch_session")
+            assert await service.conversations.owns(agent_id, in_session(), "ch_session")
             calling = service.call(agent_id, "talk", caller=in_session(), context_id="ch_session")
             agent.publish(await agent.delivered(), text="first")
             await calling.end()
             channel = service.channels.get("ch_session")
             assert channel is not None
             await service.channels.close(channel)
-            assert not await service.channels.owns_context(agent_id, in_session(), "ch_session")
+            assert not await service.conversations.owns(agent_id, in_session(), "ch_session")
 
 
 async def test_a_session_that_ends_lets_its_calls_be_answered_and_takes_no_more():
@@ -285,14 +310,14 @@ async def test_a_session_that_ends_lets_its_calls_be_answered_and_takes_no_more(
         async with service.link(key, "talk") as agent:
             calling = service.call(agent_id, "talk", caller=in_session(), context_id="ch_session", idempotency_key="k")
             message = await agent.delivered()
-            await service.channels.end_context("ch_session")
-            await service.channels.end_context("ch_never_used")
+            await service.conversations.end("ch_session")
+            await service.conversations.end("ch_never_used")
             agent.answer("ch_session", None, "note", text="too late")
             assert (await agent.next()).code == "channel_closed"
             agent.publish(message, "agent_reply_delta", text="nearly")
             agent.publish(message, text="done")
             assert (await calling.end()).content == (Text("done"),)
-            assert not await service.channels.owns_context(agent_id, in_session(), "ch_session")
+            assert not await service.conversations.owns(agent_id, in_session(), "ch_session")
 
 
 async def test_what_an_agent_says_of_another_message_ends_no_call():

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from tests.unit.gateway.world import World, open_world
+from toolwire.core.call import Caller
 from toolwire.core.errors import BlobNotFound
 from toolwire.engine.engine import Engine
 from toolwire.gateway.agents import AgentPatch
@@ -74,7 +75,12 @@ async def open_site() -> AsyncGenerator[Site]:
     record = await world.agents.create("owner", "demo")
     await world.agents.sync(record.agent_id, Registration("Demo", "1.0", skills=(SEARCH, SCREENSHOT)))
     _, bak = await world.keys.create("bak", "owner", record.agent_id)
-    door, guard = GatewayDoor(world.auth, world.agents, "http://gw.example"), Guard()
+
+    async def owns_context(agent_id: str, caller: Caller, context_id: str) -> bool:
+        return context_id == "ch_mine"
+
+    door = GatewayDoor(world.auth, world.agents, "http://gw.example", owns_context=owns_context)
+    guard = Guard()
     engine = Engine(world.store, NoBlobs(), world.clock)
     sessions = Sessions(world.store, engine.recorder, world.clock, b"secret", 3600)
     mcp = McpHttp(engine, door, sessions, guard, HttpSettings(request_limit_bytes=4096))
@@ -88,6 +94,7 @@ async def open_site() -> AsyncGenerator[Site]:
         yield Site(world, client, record.agent_id, bak)
 
 
+MODERN_META: dict[str, Any] = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
@@ -230,6 +237,27 @@ async def test_a_session_is_the_callers_and_the_agents():
             for key in (site.bak, second)
         ]
         assert statuses == [200, 404]
+
+
+@pytest.mark.parametrize(("version", "status"), [(None, 200), ("2026-07-28", 400)])
+async def test_a_conversation_that_is_not_the_callers_is_a_wrong_parameter(version: str | None, status: int):
+    """gateway.md D12, D16: the agent is there, so it is -32602 and not a 404."""
+    meta: dict[str, Any] = {"toolwire/context_id": "ch_other"}
+    sent: dict[str, str] = {}
+    if version is not None:
+        meta |= {f"io.modelcontextprotocol/{name}": value for name, value in MODERN_META.items()}
+        sent = {"mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": "screenshot"}
+    async with open_site() as site:
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "screenshot", "_meta": meta}}
+        headers = {"x-agent-api-key": site.bak, **sent}
+        refused = await site.post(body, headers)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"], error["data"]["code"]) == (status, -32602, "invalid_param")
+        assert error["data"]["param"] == "_meta.toolwire/context_id"
+
+        meta["toolwire/context_id"] = "ch_mine"
+        result = (await site.post(body, headers)).json()["result"]
+        assert result["_meta"]["toolwire/context_id"] == "ch_mine"
 
 
 async def test_an_agent_without_tools_is_spoken_to():

@@ -190,7 +190,7 @@ async def test_a_session_goes_on_after_the_restart_with_its_history():
             await calling.end()
             disk.crash()
     async with life(disk) as service, service.link(key, "talk") as agent:
-        assert await service.channels.owns_context(agent_id, session["caller"], "ch_session")
+        assert await service.conversations.owns(agent_id, session["caller"], "ch_session")
         calling = service.call(agent_id, "talk", **session)
         message = await agent.delivered()
         assert message.offset == 3
