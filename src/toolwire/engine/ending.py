@@ -18,8 +18,9 @@ from toolwire.engine.recorder import RETRY_S, Recorder
 
 logger = logging.getLogger("toolwire.engine")
 
-NEVER_STORED = "agent_busy"
-"""The one end that frees the key it was called under (gateway.md D5)."""
+NEVER_STORED = frozenset({"agent_busy", "agent_offline", "agent_service_unavailable"})
+"""The ends that free the key they were called under, because nothing was begun (gateway.md D5): the agent refused, was
+not there after all, or could not be handed the call. What an agent itself reports has none of these codes."""
 
 
 def as_repeated(result: Result | None) -> Result:
@@ -109,7 +110,7 @@ class Endings:
         if call.idempotency_key is not None:
             ttl_s = max(ttl_s, self._limits.idempotency_ttl_s)
         ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
-        if scope is not None and result.error is not None and result.error.code == NEVER_STORED:
+        if scope is not None and result.error is not None and result.error.code in NEVER_STORED:
             ops.append(Del("claim", "", scope))
         if ttl_s <= 0:
             return [*ops, Del("call", call.caller.owner, call.id)]

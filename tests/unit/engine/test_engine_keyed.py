@@ -20,9 +20,11 @@ from tests.unit.engine.fakes import (
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
     AgentBusy,
+    AgentLost,
     AgentOffline,
     Conflict,
     IdempotencyKeyReused,
+    ServiceUnavailable,
     StoreConflict,
     StoreUnavailable,
     ToolwireError,
@@ -303,26 +305,24 @@ async def test_a_pending_call_keeps_its_key_beyond_the_time_to_live():
     assert len(tools.calls) == 2
 
 
-async def test_errors_after_the_claim_are_stored_but_busy_is_not():
-    answers = [AgentBusy("one at a time"), AgentOffline("it left"), None]
+async def test_an_end_before_which_nothing_was_begun_frees_the_key_and_any_other_is_stored():
+    """gateway.md D5: busy, offline before it was published, not to be handed over; agent_lost is not one of these."""
+    answers = [AgentBusy("one at a time"), AgentOffline("it left"), ServiceUnavailable("no record"), AgentLost("gone")]
 
     async def answer(call: Call, emit: Emit) -> Result:
-        error = answers.pop(0)
-        if error is not None:
-            raise error
-        raise AssertionError("the stored error is replayed")
+        raise answers.pop(0)
 
     tools = Tools(answer)
     store = FaultyStore(LoopClock())
     async with running(store) as engine:
-        busy = await engine.submit(call_of(key="k1"), catalog_of(tools))
-        assert code_of(busy.record.result) == "agent_busy"
-        assert [op.kind for op in store.written[1] if isinstance(op, Del)] == ["open_call", "claim"]
-        again = await engine.submit(call_of(key="k1"), catalog_of(tools))
-        assert (again.replayed, code_of(again.record.result)) == (False, "agent_offline")
+        for code in ("agent_busy", "agent_offline", "agent_service_unavailable", "agent_lost"):
+            told = await engine.submit(call_of(key="k1"), catalog_of(tools))
+            assert (told.replayed, code_of(told.record.result)) == (False, code)
+            freed = [op.kind for op in store.written[-1] if isinstance(op, Del)]
+            assert freed == (["open_call"] if code == "agent_lost" else ["open_call", "claim"])
         replay = await engine.submit(call_of(key="k1"), catalog_of(tools))
-        assert (replay.replayed, code_of(replay.record.result)) == (True, "agent_offline")
-    assert len(tools.calls) == 2
+        assert (replay.replayed, code_of(replay.record.result)) == (True, "outcome_unknown")
+    assert len(tools.calls) == 4
 
 
 async def test_nothing_that_is_refused_before_the_claim_takes_the_key():
