@@ -306,6 +306,15 @@ async def test_a_call_of_a_session_is_committed_before_it_is_dispatched_and_its_
         assert list(await store.scan("open_call", None)) == []
 
 
+async def test_a_call_that_goes_on_in_a_conversation_is_as_durable_as_one_of_a_session():
+    """gateway.md D12: on 2026-07-28 the context is what a session was before."""
+    store, tools = FaultyStore(LoopClock()), Tools()
+    async with running(store) as engine:
+        await engine.submit(call_of(context_id="ch_1", continues=True), catalog_of(tools))
+        assert [type(op).__name__ for op in store.written[0]] == ["Put", "Put"]
+        assert [put.kind for put in store.puts("open_call")] == ["open_call"]
+
+
 async def test_a_claim_that_cannot_be_written_refuses_the_call_and_runs_nothing():
     store, tools = FaultyStore(LoopClock()), Tools()
     store.failure = StoreUnavailable("the disk is full; make room")
