@@ -23,7 +23,7 @@ from toolwire.sdk.guards import Decision
 from toolwire.sdk.messages import ImageBlock, Message, ToolProgress, ToolResultBlock, ToolUseBlock
 from toolwire.sdk.mounted import POLLING_TOOLS, Mounted
 from toolwire.sdk.offload import shown
-from toolwire.sdk.outcome import Outcome, failure, outcome_of
+from toolwire.sdk.outcome import Outcome, failure, outcome_of, words_of
 from toolwire.sdk.permission import resolve
 from toolwire.sdk.task import OpenCall
 from toolwire.sdk.turn_state import JSON, Turn, clipped, fitted
@@ -199,7 +199,7 @@ async def _outcome(turn: Turn, one: Ready) -> Outcome:
         return failure(f"tool {tool.name!r} took longer than {timeout_s:g} s and was stopped; its outcome is unknown")
     except Exception as error:
         LOGGER.exception("the handler of %r raised in call %s", tool.name, use.call_id)
-        return failure(f"tool {tool.name!r} raised {type(error).__name__}: {error}")
+        return failure(f"tool {tool.name!r} raised {words_of(error)}")
 
 
 def _emitter(turn: Turn, use: ToolUseBlock) -> Emit:

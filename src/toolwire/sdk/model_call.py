@@ -30,6 +30,7 @@ from toolwire.sdk.messages import (
     ToolUseBlock,
     Usage,
 )
+from toolwire.sdk.outcome import words_of
 from toolwire.sdk.task import encode_messages
 from toolwire.sdk.threads import BodyThreads
 from toolwire.sdk.turn_state import JSON, Turn, clipped
@@ -144,21 +145,26 @@ async def _load_images(turn: Turn, request: LLMRequest) -> None:
 
 
 async def _answered(turn: Turn, request: LLMRequest, call_id: str) -> LLMResponse | NoAnswer:
-    retries = turn.host.config.llm_max_retries
-    for attempt in range(1, retries + 2):
-        answer = await _saved_meanwhile(turn, request)
+    """Ask until there is an answer, or asking again is no use. What a provider has asked again by itself counts."""
+    retries, attempts = turn.host.config.llm_max_retries, 0
+    while True:
+        listener = _Listener(turn)
+        try:
+            answer = await _saved_meanwhile(turn, request, listener)
+        finally:
+            listener.closed = True
         if isinstance(answer, LLMResponse):
             return answer if answer.content or answer.stop_reason == "error" else _empty()
-        retryable = bool(getattr(answer, "retryable", False)) if isinstance(answer, Exception) else False
+        retryable = isinstance(answer, Exception) and getattr(answer, "retryable", False) is True
+        attempts += getattr(answer, "attempts", 1)
         detail = clipped(_words(answer))
-        if not retryable or attempt > retries:
+        if not retryable or attempts > retries or listener.told:  # parts that were told cannot be taken back
             return NoAnswer("llm_error", detail, retryable)
-        delay = _delay(answer, attempt)
-        task = turn.task
-        task.record(p.LLMRetryScheduled(call_id, attempt, retries, delay, type(answer).__name__, detail), "llm", "llm")
+        delay, task = _delay(answer, attempts), turn.task
+        category = type(answer).__name__
+        task.record(p.LLMRetryScheduled(call_id, attempts, retries, delay, category, detail), "llm", "llm")
         await turn.host.save(task)
         await anyio.sleep(delay)
-    return NoAnswer("llm_error", "no attempt was made")
 
 
 def _empty() -> NoAnswer:
@@ -171,22 +177,23 @@ def _delay(error: object, attempt: int) -> float:
 
 
 def _words(error: object) -> str:
+    if isinstance(error, (ProviderError, IndexError)):
+        return clean_text(str(error))
     if isinstance(error, BaseException):
-        words = clean_text(str(error))
-        return words if isinstance(error, (ProviderError, IndexError)) else f"{type(error).__name__}: {words}"
+        return words_of(error)
     return f"the provider returned {type(error).__name__}, not an LLMResponse"
 
 
-async def _saved_meanwhile(turn: Turn, request: LLMRequest) -> object:
+async def _saved_meanwhile(turn: Turn, request: LLMRequest, listener: "_Listener") -> object:
     """Ask while the step before is being saved: asking does no harm that would have to be remembered first."""
     if turn.host.store is None:
         await turn.host.save(turn.task)
-        return await _asked(turn, request)
+        return await _asked(turn, request, listener)
     answer: object = None
     try:
         async with anyio.create_task_group() as group:
             group.start_soon(_save_soon, turn)
-            answer = await _asked(turn, request)
+            answer = await _asked(turn, request, listener)
             group.cancel_scope.cancel()
     except BaseExceptionGroup as errors:  # saving is all that can raise here
         raise cast("BaseException", errors.exceptions[0]) from None
@@ -199,10 +206,10 @@ async def _save_soon(turn: Turn) -> None:
     await turn.host.save(turn.task)
 
 
-async def _asked(turn: Turn, request: LLMRequest) -> object:
+async def _asked(turn: Turn, request: LLMRequest, listener: "_Listener") -> object:
     """The provider's answer, or what it raised; whatever its class does, nothing but cancellation is raised."""
     try:
-        return _checked(await _called_for(turn, request))
+        return _checked(await _called_for(turn, request, listener))
     except Exception as error:
         if not isinstance(error, ProviderError):
             LOGGER.warning("the provider raised", exc_info=error)
@@ -221,10 +228,10 @@ async def complete(provider: Provider, request: LLMRequest) -> LLMResponse:
     return answer
 
 
-async def _called_for(turn: Turn, request: LLMRequest) -> Any:
+async def _called_for(turn: Turn, request: LLMRequest, listener: "_Listener") -> Any:
     provider: Any = turn.agent.provider
     if turn.host.delta_sinks and callable(getattr(provider, "stream", None)):
-        ask_it = functools.partial(provider.stream, request, _delta_teller(turn))
+        ask_it = functools.partial(provider.stream, request, listener.tell)
         return await _called(provider, provider.stream, ask_it)
     return await _called(provider, provider.complete, functools.partial(provider.complete, request))
 
@@ -243,17 +250,27 @@ async def _called(provider: Provider, method: Any, ask_it: Callable[[], Any]) ->
     return await said if hasattr(said, "__await__") else said
 
 
-def _delta_teller(turn: Turn) -> Any:
-    loop, thread = anyio.lowlevel.current_token(), threading.get_ident()
-    host, task_id = turn.host, turn.task.id
+class _Listener:
+    """Passes a provider's deltas on, from whatever thread they come, until the request is over."""
 
-    def tell(delta: Delta) -> None:
-        if threading.get_ident() == thread:
-            host.tell_delta(task_id, delta)
-        else:
-            anyio.from_thread.run_sync(host.tell_delta, task_id, delta, token=loop)
+    def __init__(self, turn: Turn) -> None:
+        self.told = False
+        self.closed = False
+        self._turn = turn
+        self._thread = threading.get_ident()
+        self._loop = anyio.lowlevel.current_token()
 
-    return tell
+    def tell(self, delta: Delta) -> None:
+        """Tell whoever listens to the task."""
+        if threading.get_ident() == self._thread:
+            self._tell(delta)
+        elif not self.closed:
+            anyio.from_thread.run_sync(self._tell, delta, token=self._loop)
+
+    def _tell(self, delta: Delta) -> None:
+        if not self.closed:
+            self.told = True
+            self._turn.host.tell_delta(self._turn.task.id, delta)
 
 
 def _checked(answer: Any) -> Any:
@@ -264,17 +281,28 @@ def _checked(answer: Any) -> Any:
     content: list[Block] = []
     seen: set[str] = set()
     for number, block in enumerate(answer.content):
-        if isinstance(block, ToolUseBlock):
-            call_id = block.call_id if isinstance(block.call_id, str) and block.call_id else f"call-{number}"  # pyright: ignore[reportUnnecessaryIsInstance] -- a provider's author may err
-            call_id = call_id if call_id not in seen else f"{call_id}-{number}"
-            seen.add(call_id)
-            content.append(
-                block if call_id is block.call_id else ToolUseBlock(call_id, block.tool_name, block.arguments)
-            )
-        elif isinstance(block, (TextBlock, ThinkingBlock, ImageBlock)):
-            content.append(block)
+        match block:
+            case ToolUseBlock():
+                content.append(_checked_use(block, number, seen))
+            case TextBlock():
+                content.append(block if type(block.text) is str else TextBlock(str(block.text)))
+            case ThinkingBlock() | ImageBlock():
+                content.append(block)
+            case _:
+                LOGGER.warning("the provider's answer has a %s in it, which is left out", type(block).__name__)
     usage = answer.usage if isinstance(answer.usage, Usage) else Usage()  # pyright: ignore[reportUnnecessaryIsInstance] -- a provider's author may err
     return LLMResponse(stop, content, usage)
+
+
+def _checked_use(block: ToolUseBlock, number: int, seen: set[str]) -> ToolUseBlock:
+    """The call under an id that no other of the response has."""
+    wanted: Any = block.call_id
+    call_id = wanted if type(wanted) is str and wanted else f"call-{number}"
+    call_id = call_id if call_id not in seen else f"{call_id}-{number}"
+    seen.add(call_id)
+    if call_id is block.call_id and type(block.tool_name) is str:
+        return block
+    return ToolUseBlock(call_id, str(block.tool_name), block.arguments)
 
 
 def _message(answer: LLMResponse) -> Message:

@@ -95,13 +95,17 @@ def error_outcome(name: str, call: Call, error: BaseException) -> Outcome:
         ended = ended_badly(name, call, error)
         return failure(ended.error.message if ended.error is not None else NO_REASON)
     LOGGER.error("tool %r raised in call %s", name, call.id, exc_info=error)
-    try:
-        words = str(error)
-    except Exception:  # noqa: BLE001 -- an exception that cannot even say what it is
-        words = "(its message cannot be read)"
-    said = f": {words}" if words else ""
     trace = "".join(traceback.format_exception(error))
-    return failure(f"tool {name!r} raised {type(error).__name__}{said}", clean_text(trace))
+    return failure(f"tool {name!r} raised {words_of(error)}", clean_text(trace))
+
+
+def words_of(error: BaseException) -> str:
+    """The type and the message of an exception, even of one that cannot say what it is."""
+    try:
+        words = clean_text(str(error))
+    except Exception:  # noqa: BLE001 -- its author's code
+        words = "(its message cannot be read)"
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 ENDS = Ends(value_outcome, error_outcome)

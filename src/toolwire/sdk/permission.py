@@ -24,6 +24,7 @@ from toolwire.sdk.guards import (
 from toolwire.sdk.messages import ToolUseBlock
 from toolwire.sdk.mounted import EDIT_TOOLS, Mounted
 from toolwire.sdk.options import CanUseTool
+from toolwire.sdk.outcome import words_of
 from toolwire.sdk.threads import BodyThreads, Outcome
 
 LOGGER = logging.getLogger("toolwire.sdk")
@@ -132,7 +133,7 @@ async def resolve(resolver: CanUseTool, call: ToolUseBlock) -> tuple[bool, str |
     """Ask the resolver: whether it said yes, and why not; never raises but cancellation (sdk.md 39)."""
     said, error = await _in_its_place(lambda: resolver(call.tool_name, deep_copy(call.arguments)), resolver)
     if error is not None:
-        return False, f"can_use_tool raised {type(error).__name__}: {error}"[:500]
+        return False, f"can_use_tool raised {words_of(error)}"[:500]
     if said is True:
         return True, None
     if said is False:
@@ -144,7 +145,7 @@ async def _asked_guard(guard: Guard, action: ProposedToolCall | ProposedFinish, 
     rule = f"guard:{guard.name}"
     said, error = await _in_its_place(lambda: guard.check(action, ctx), guard.check)
     if error is not None:
-        return Decision("deny", rule, f"guard {guard.name!r} raised {type(error).__name__}: {error}"[:500])
+        return Decision("deny", rule, f"guard {guard.name!r} raised {words_of(error)}"[:500])
     if not isinstance(said, VerdictResult) or said.verdict not in _VERDICTS:
         return Decision("deny", rule, f"guard {guard.name!r} returned {type(said).__name__}, not a VerdictResult")
     verdict = _VERDICTS[said.verdict]
@@ -163,7 +164,7 @@ async def _in_its_place(ask: Callable[[], Any], where: Any) -> Outcome:
     except Exception as raised:  # noqa: BLE001 -- an author's code may raise anything
         said, error = None, raised
     if error is not None:
-        LOGGER.warning("%r raised; that counts as a no", where, exc_info=error)
+        LOGGER.warning("a guard or resolver raised; that counts as a no", exc_info=error)
     return said, error
 
 

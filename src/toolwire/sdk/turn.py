@@ -16,6 +16,7 @@ from toolwire.sdk.calls import settle
 from toolwire.sdk.endings import answer_with, close_request, fail, stop_turn, wait_for_approval
 from toolwire.sdk.messages import LLMResponse, Message, TextBlock
 from toolwire.sdk.model_call import NoAnswer, ask
+from toolwire.sdk.outcome import words_of
 from toolwire.sdk.remote_turn import mount_remote
 from toolwire.sdk.task import Stop
 from toolwire.sdk.turn_state import Turn
@@ -45,8 +46,7 @@ async def drive(turn: Turn) -> None:
         if isinstance(error, StoreUnavailable):
             raise error from None
         LOGGER.exception("task %s failed inside the runtime", task.id)
-        close_request(turn)
-        fail(turn, "internal_error", f"{type(error).__name__}: {error}")
+        _failed_inside(turn, error)
     except BaseException:
         await _stopped(turn, Stop(final=False, reason="the caller was cancelled", by="runtime"))
         raise
@@ -56,6 +56,18 @@ async def drive(turn: Turn) -> None:
         await _stopped(turn, task.stop or Stop(final=False, reason=None))
     task.stop = None
     await turn.host.save(task)
+
+
+def _failed_inside(turn: Turn, error: BaseException) -> None:
+    """End the task after a mistake of ours, even if the orderly way of ending it is where the mistake is."""
+    detail = words_of(error)
+    try:
+        close_request(turn)
+        fail(turn, "internal_error", detail)
+    except Exception:
+        LOGGER.exception("task %s could not be ended in order", turn.task.id)
+        turn.task.calls.clear()
+        turn.task.record(p.TaskFailed("internal_error", detail=detail[:200]))
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -106,7 +106,7 @@ import os, signal, sys, time
 from toolwire.sdk import Client, HostConfig, LLMResponse, Options, TextBlock, ToolUseBlock, tool
 from toolwire.sdk.testing import FakeLLMProvider
 
-where, storage = sys.argv[1:]
+where, storage, *left = sys.argv[1:]
 ANY = {"type": "object", "properties": {}}
 
 def die(arguments, ctx):
@@ -128,22 +128,22 @@ options = Options(system_prompt="x", name="tester", allowed_tools=tools)
 provider = FakeLLMProvider(responder=respond)
 with Client(options, provider=provider, host_config=HostConfig(storage_path=storage)) as client:
     client.subscribe(lambda event: event.seq or print(event.task_id, flush=True))
-    outcome = client.start(goal="go")
+    outcome = client.resume(left[0]) if left else client.start(goal="go")
     client.approve(outcome.task_id)
 """
 
 
-def killed(where: str, tmp_path: Path) -> str:
-    """Run a task in a process that is killed in the middle of it; its id."""
+def killed(where: str, tmp_path: Path, *left: str) -> str:
+    """Run a task, or go on with the one that was left, in a process that is killed in the middle of it; its id."""
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, where, str(tmp_path / "tasks.db")],
+        [sys.executable, "-c", CHILD, where, str(tmp_path / "tasks.db"), *left],
         capture_output=True,
         text=True,
         timeout=30,
         check=False,
     )
     assert child.returncode == -signal.SIGKILL, child.stderr
-    return child.stdout.split()[0]
+    return left[0] if left else child.stdout.split()[0]
 
 
 def survivors(ran: list[Any]) -> Any:
@@ -232,3 +232,15 @@ async def test_a_goal_for_a_task_that_a_dead_process_left_recovers_it_first(tmp_
         await client.send_goal(task_id, goal="and now?")
         assert await client.task_answer(task_id) == "next"
         assert types(await client.events(task_id))[-1] == "TaskSuspended"
+
+
+async def test_a_task_that_kills_its_process_again_and_again_is_left_at_rest(tmp_path: Path):
+    task_id = killed("model", tmp_path)
+    for _ in range(3):
+        killed("model", tmp_path, task_id)
+
+    provider = model(say("next"))
+    async with AsyncClient(survivors([]), provider=provider, host_config=stored(tmp_path)) as client:
+        outcome = await client.resume(task_id)
+        assert (outcome.status, provider.received_requests) == ("suspended", [])
+        assert (await client.send_goal(task_id, goal="carefully now")).status == "suspended"
