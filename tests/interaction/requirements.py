@@ -205,6 +205,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Arguments that do not fit a known tool are a result that says so in words.", "mcp.md S21", ALL
     ),
     "tools.failed": Requirement("A tool that fails is a result with isError.", "gateway.md D18; mcp.md S23", ALL),
+    "tools.deadline": Requirement(
+        "A call ends at its deadline: 60 s, or what the caller gives, up to ten minutes.", "gateway.md D19", ALL
+    ),
     "tools.links": Requirement(
         "A client of before 2025-06-18 gets an address as text instead of a link.", "gateway.md D17", OLD
     ),

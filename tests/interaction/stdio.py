@@ -5,9 +5,10 @@ A line that the server writes is one JSON-RPC message; what is none fails the te
 
 import json
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -25,6 +26,9 @@ from toolwire.providers.function import FunctionProvider
 from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.mcp_stdio import serve_stdio
+
+Served: TypeAlias = Callable[[int, int, anyio.Event], Awaitable[None]]
+"""Serves on two descriptors, until the first ends or an event says stop."""
 
 
 class Lines:
@@ -103,7 +107,7 @@ def _write_all(sink: int, data: bytes) -> None:
         view = view[os.write(sink, view) :]
 
 
-class Served:
+class Piped:
     """A server in this process and the client of it."""
 
     def __init__(self, lines: Lines, gate: Gate, stop: anyio.Event, ended: anyio.Event) -> None:
@@ -124,30 +128,36 @@ class Served:
 
 
 @asynccontextmanager
-async def open_pipes() -> AsyncGenerator[Served]:
-    """The tools behind MCP over two pipes, in this process."""
-    gate, stop, ended = Gate(), anyio.Event(), anyio.Event()
+async def open_engine(gate: Gate) -> AsyncGenerator[Served]:
+    """The tools and what runs them, for who serves them on descriptors of his own."""
     clock = SystemClock()
     engine = Engine(MemoryStore(clock), MemoryBlobs(), clock, Limits(history_ttl_s=0))
     provider = FunctionProvider(tools(gate))
     catalog = Catalog(compile_validator)
     catalog.replace(provider.tools(), provider)
+    async with engine.running():
+        yield partial(serve_stdio, engine, Endpoint("", "bench", "1.0", catalog), Caller("local", "local", "mcp"))
+
+
+@asynccontextmanager
+async def open_pipes() -> AsyncGenerator[Piped]:
+    """The tools behind MCP over two pipes, in this process."""
+    gate, stop, ended = Gate(), anyio.Event(), anyio.Event()
     (their_source, our_sink), (our_source, their_sink) = os.pipe(), os.pipe()
 
-    async def serve() -> None:
-        endpoint = Endpoint("", "bench", "1.0", catalog)
+    async def serve(served: Served) -> None:
         try:
-            await serve_stdio(engine, endpoint, Caller("local", "local", "mcp"), their_source, their_sink, stop)
+            await served(their_source, their_sink, stop)
         finally:
             os.close(their_source)
             os.close(their_sink)
             ended.set()
 
-    async with engine.running(), anyio.create_task_group() as tasks:
-        tasks.start_soon(serve)
+    async with open_engine(gate) as served, anyio.create_task_group() as tasks:
+        tasks.start_soon(serve, served)
         lines = Lines(our_source, our_sink)
         try:
-            yield Served(lines, gate, stop, ended)
+            yield Piped(lines, gate, stop, ended)
         finally:
             lines.leave()
             tasks.cancel_scope.cancel()

@@ -5,8 +5,9 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.interaction.bench import BLOCKED_TOGETHER, ERAS, NEW, OLD, SECRET, open_bench
+from tests.interaction.bench import BLOCKED_TOGETHER, ERAS, JSON_ONLY, NEW, OLD, SECRET, open_bench
 from tests.interaction.requirements import HTTP_2025, HTTP_2026, proves
+from tests.interaction.transport import Answer
 
 STAMP = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "bench", "version": "1.0"}}}
 NAMES = ["echo", "add", "hold", "steps", "tell_and_hold", "fail", "crash", "link", "surrogate", "block"]
@@ -208,6 +209,26 @@ async def test_blocking_tools_overlap_and_the_rest_stays_answerable(era: str):
         for answer in answers:
             await answer.body()
             assert (await answer.message())["result"]["content"] == text("together")
+
+
+@proves("tools.deadline", HTTP_2025, HTTP_2026)
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(("asked_ms", "seconds"), [(None, 60), (1500, 1.5), (10**40, 600)])
+async def test_a_call_ends_at_its_deadline(era: str, asked_ms: int | None, seconds: float):
+    async with open_bench(patience_s=1000) as bench:
+        begun = anyio.current_time()
+        meta = {"toolwire/timeout_ms": asked_ms} if asked_ms else {}
+        answer = bench.peer(era, accept=JSON_ONLY).start("tools/call", {"name": "hold", "_meta": meta})
+        result = (await answer_of(answer))["result"]
+        assert (result["isError"], result["content"]) == (True, text("Agent reply timeout"))
+        assert anyio.current_time() - begun == pytest.approx(seconds, abs=0.2)
+        assert bench.gate.cancelled == 1
+
+
+async def answer_of(answer: Answer) -> Any:
+    await answer.started.wait()
+    return await answer.json()
 
 
 @proves("tools.keyed", HTTP_2025, HTTP_2026)

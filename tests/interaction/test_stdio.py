@@ -1,13 +1,17 @@
 """MCP over two pipes, line by line, in both revisions (mcp.md 1.1, S7, S10, S32)."""
 
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from tests.interaction.bench import BLOCKED_TOGETHER, ERAS, NEW, OLD, SECRET, body
+from tests.interaction.bench import BLOCKED_TOGETHER, ERAS, NEW, OLD, SECRET, Gate, body
 from tests.interaction.requirements import STDIO_2025, STDIO_2026, proves
-from tests.interaction.stdio import open_pipes
+from tests.interaction.stdio import Lines, open_engine, open_pipes
+from tests.interaction.transport import PATIENCE_S
 from toolwire.surfaces.mcp_stdio import MAX_LINE_BYTES, MAX_UNSENT_BYTES
 
 STAMP = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "bench", "version": "1.0"}}}
@@ -193,8 +197,18 @@ async def test_blocking_tools_overlap_and_the_rest_stays_answerable(era: str):
             assert (await served.lines.message())["result"]["content"] == text("together")
 
 
-async def cancel(lines: Any, id_: Any) -> None:
+async def cancel(lines: Lines, id_: Any) -> None:
     await lines.ask("notifications/cancelled", {"requestId": id_, "reason": "enough"}, id_=None)
+
+
+@proves("tools.deadline", STDIO_2025, STDIO_2026)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_call_ends_at_the_deadline_that_its_caller_gives(era: str):
+    async with open_pipes() as served:
+        await served.lines.ask("tools/call", {"name": "hold", "_meta": {"toolwire/timeout_ms": 20}}, era=era)
+        result = (await served.lines.message())["result"]
+        assert (result["isError"], result["content"]) == (True, text("Agent reply timeout"))
+        assert served.gate.cancelled == 1
 
 
 @proves("cancel.silence", STDIO_2025, STDIO_2026)
@@ -321,6 +335,20 @@ async def test_a_line_is_a_message_whatever_the_lines_around_it(era: str):
             b'{"jsonrpc":"2.0","id":1,"result":{}}\n' + good + b"\n"
         )  # an answer to nothing of ours
         assert (await served.lines.message())["id"] == "good"
+
+
+@proves("stdio.lines")
+@pytest.mark.parametrize("era", ERAS)
+async def test_files_may_stand_in_for_pipes(era: str, tmp_path: Path):
+    asked, answered = tmp_path / "asked", tmp_path / "answered"
+    asked.write_bytes(b"".join(body("tools/list", id_=id_, era=era) + b"\n" for id_ in range(3)))
+    source, sink = os.open(asked, os.O_RDONLY), os.open(answered, os.O_WRONLY | os.O_CREAT)
+    async with open_engine(Gate()) as served:
+        with anyio.fail_after(PATIENCE_S):
+            await served(source, sink, anyio.Event())
+    os.close(source)
+    os.close(sink)
+    assert [json.loads(line)["id"] for line in answered.read_bytes().splitlines()] == [0, 1, 2]
 
 
 @proves("stdio.lines")
