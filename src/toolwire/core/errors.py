@@ -93,12 +93,24 @@ GATEWAY_OVERRIDES: dict[str, ErrorRow] = {"tool_not_found": ErrorRow(-32601, 200
 """Where the gateway's endpoint differs, because its contract orders so (gateway.md X8)."""
 
 
+MAX_MESSAGE_CHARS = 1000
+"""Messages repeat what was sent; on the wire they do so up to here."""
+
+
+def shortened(message: str) -> str:
+    """A message as it goes over a wire."""
+    return message if len(message) <= MAX_MESSAGE_CHARS else message[: MAX_MESSAGE_CHARS - 1] + "…"
+
+
 class ToolwireError(Exception):
     """The base of all our errors.
 
     Args:
         message: lower case, with the offending value and what to do next; never a secret.
         data: more for a program, such as `param` or `retry_after_ms`; JSON values only.
+
+    Attributes:
+        told: what callers are told: the message, where that does not speak of our machine.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -106,6 +118,7 @@ class ToolwireError(Exception):
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
         self.message = message
+        self.told = message
         self.data: JsonObject = data
 
     @property
@@ -357,6 +370,22 @@ class StoreConflict(ToolwireError):
 
     code = "conflict"
 
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message, **data)
+        self.told = "somebody else has changed this at the same moment; try again"
+
 
 class StoreUnavailable(ServiceUnavailable):
-    """The store cannot be written or read: full, read-only, closed or broken."""
+    """The store cannot be written or read: full, read-only, closed or broken.
+
+    Args:
+        message: for who runs the server: what is wrong where, and what to do.
+        told: for everybody: the same without places and names of this machine.
+        data: as for every error.
+    """
+
+    def __init__(
+        self, message: str, told: str = "the store cannot be used now; try again in a moment", **data: Any
+    ) -> None:
+        super().__init__(message, **data)
+        self.told = told

@@ -332,7 +332,7 @@ class Engine:
                 if record.verdict is None:
                     result = await handler(call, record.emit)
         except ToolwireError as error:
-            result = failed(error.message, error.code, error.data or None)
+            result = failed(error.told, error.code, error.data or None)
         except Exception:
             logger.exception("call %s of %r failed inside its provider", call.id, call.tool)
             result = failed(f"the tool failed inside the server (reference {call.id})", "internal_error")

@@ -76,6 +76,8 @@ class RestApp:
     async def _refuse(self, exchange: "_Exchange", scope: Scope, receive: Receive, error: ToolwireError) -> None:
         if exchange.started:
             return
+        if error.told != error.message:
+            logger.error("request %s was refused: %s", exchange.request_id, error.message)
         status, body = failure(error, exchange.request_id)
         headers: dict[str, str] = {}
         if error.code == "unauthorized":

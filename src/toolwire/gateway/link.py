@@ -208,7 +208,7 @@ class _Link:
         raise _Ended(POLICY, f"no hello within {HELLO_S:.0f} s")
 
     async def _refused(self, error: ToolwireError) -> _Ended:
-        frame = Refused(error.code, error.message)
+        frame = Refused(error.code, error.told)
         await self._send({"type": "websocket.send", "text": texts_of([frame])[0]})
         return _Ended(POLICY, error.code)
 
@@ -279,14 +279,14 @@ class _Link:
         try:
             self._answer(frame, self._channels.publish_now(channel, draft_of(frame), self._party))
         except ToolwireError as error:
-            self._put(Refused(error.code, error.message, frame.ref))
+            self._put(Refused(error.code, error.told, frame.ref))
 
     async def _publish_durably(self, frame: Publish) -> None:
         try:
             channel = await self._channels.find(frame.channel_id, self._party)
             self._answer(frame, await self._channels.publish(channel, draft_of(frame), self._party))
         except ToolwireError as error:
-            self._put(Refused(error.code, error.message, frame.ref))
+            self._put(Refused(error.code, error.told, frame.ref))
         finally:
             self._committing -= 1
             self._committed.set()
@@ -299,7 +299,7 @@ class _Link:
             channel = await self._channels.find(frame.channel_id, self._party)
             history = await self._channels.history(channel, frame.since, frame.limit)
         except ToolwireError as error:
-            self._put(Refused(error.code, error.message, frame.ref))
+            self._put(Refused(error.code, error.told, frame.ref))
             return
         self._put(Rows(frame.ref, tuple(history.messages)))
 

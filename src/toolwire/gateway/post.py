@@ -171,7 +171,7 @@ class Post:
 
     async def _say_failed(self, channel: Channel, delivery: Delivery, error: ToolwireError) -> None:
         kind = "agent_busy" if isinstance(error, AgentBusy) else "agent_reply_error"
-        payload = {"text": error.message, "code": error.code, "agent_id": delivery.agent_id}
+        payload = {"text": error.told, "code": error.code, "agent_id": delivery.agent_id}
         draft = Draft(kind, payload, in_reply_to=delivery.id)
         try:
             await self._channels.publish(channel, draft, GATEWAY_PARTY)

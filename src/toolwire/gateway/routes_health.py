@@ -59,5 +59,5 @@ class HealthRoutes:
         except TimeoutError:
             return f"the store has not answered within {PROBE_TIMEOUT_S:g} s"
         except ServiceUnavailable as error:
-            return error.message
+            return error.told
         return None

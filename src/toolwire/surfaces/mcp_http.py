@@ -229,7 +229,10 @@ class McpHttp:
         row = hop.admission.endpoint.row(error.code) if hop.admission else error.row
         raw_id = error.data.get("raw_id")
         id_ = NO_ID if raw_id is None else str(raw_id).encode()
-        body = error_body(id_, row, error.code, error.message, {"request_id": new_id("req"), **error.data})
+        request_id = new_id("req")
+        if error.told != error.message:
+            logger.error("request %s was refused: %s", request_id, error.message)
+        body = error_body(id_, row, error.code, error.told, {"request_id": request_id, **error.data})
         extra: list[RawHeader] = []
         if error.code == "unauthorized":
             extra.append((b"www-authenticate", self._door.challenge().encode()))

@@ -71,7 +71,10 @@ class Reply(Struct, frozen=True):
 
 def error_reply(asked: Asked, error: ToolwireError, request_id: str | None = None) -> Reply:
     """The response to a request that was refused; `request_id` is what the log knows it by, if it is in there."""
-    failure = Failure(error.code, error.message, error.data)
+    if error.told != error.message:
+        request_id = request_id or new_id("req")
+        logger.error("request %s was refused: %s", request_id, error.message)
+    failure = Failure(error.code, error.told, error.data)
     return failure_reply(asked.endpoint, asked.message.id, failure, asked.modern, request_id)
 
 

@@ -305,7 +305,7 @@ class _Connection:
             return error_reply(asked, error).body
         raw_id = error.data.get("raw_id")
         id_ = NO_ID if raw_id is None else str(raw_id).encode()
-        return error_body(id_, error.row, error.code, error.message, {**error.data, "request_id": new_id("req")})
+        return error_body(id_, error.row, error.code, error.told, {**error.data, "request_id": new_id("req")})
 
     async def _call(self, request: _Request) -> None:
         asked = request.asked

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from toolwire.core.errors import ErrorRow, InvalidRequest, ParseError, ToolwireError
+from toolwire.core.errors import ErrorRow, InvalidRequest, ParseError, ToolwireError, shortened
 from toolwire.core.jsontypes import JsonObject, as_object
 
 NO_ID = b"null"
@@ -138,7 +138,7 @@ def error_body(id_: bytes, row: ErrorRow, code: str, message: str, data: JsonObj
     shown.pop("raw_id", None)
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (
         id_,
-        _encode({"code": row.jsonrpc, "message": message, "data": shown}),
+        _encode({"code": row.jsonrpc, "message": shortened(message), "data": shown}),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from toolwire.core.errors import ToolwireError
+from toolwire.core.errors import ToolwireError, shortened
 from toolwire.core.ids import new_id
 
 _encode = msgspec.json.Encoder().encode
@@ -31,7 +31,7 @@ def failure(error: ToolwireError, request_id: str | None = None) -> tuple[int, b
     body = {
         "type": kind,
         "code": error.code,
-        "message": error.message,
+        "message": shortened(error.told),
         "details": {**error.data, "retryable": row.retryable},
         "request_id": request_id or new_id("req"),
     }

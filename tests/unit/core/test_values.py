@@ -9,7 +9,16 @@ import pytest
 
 from toolwire.core import errors
 from toolwire.core.call import Attachment, Call, Caller
-from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, InvalidParam, StoreUnavailable, ToolwireError
+from toolwire.core.errors import (
+    ERRORS,
+    GATEWAY_OVERRIDES,
+    MAX_MESSAGE_CHARS,
+    InvalidParam,
+    StoreConflict,
+    StoreUnavailable,
+    ToolwireError,
+    shortened,
+)
 from toolwire.core.event import Chunk, Event, Finished, Log, Progress, Stamped
 from toolwire.core.handler import Emit, Handler, stack
 from toolwire.core.ids import KEY_PREFIXES, SHOWN_PREFIX_LEN, key_hash, new_id, new_key
@@ -141,6 +150,19 @@ def test_an_error_carries_its_words_and_its_data():
     error = InvalidParam("n must be a number", param="n")
     assert (str(error), error.message, error.data) == ("n must be a number", "n must be a number", {"param": "n"})
     assert StoreUnavailable("full").code == "agent_service_unavailable"
+
+
+def test_callers_are_told_what_is_wrong_and_nothing_of_this_machine():
+    """gateway.md D16: -32603 never carries internals."""
+    assert InvalidParam("n must be a number").told == "n must be a number"
+    assert "/home" not in StoreUnavailable("the disk of /home/a/x.db is full").told
+    assert StoreUnavailable("the disk of /home/a/x.db is full", told="the disk is full").told == "the disk is full"
+    assert "channel/ch_1" not in StoreConflict("stream 'channel/ch_1' is at 2, not before 2").told
+
+
+def test_a_message_repeats_only_so_much_of_what_was_sent():
+    assert shortened("x" * MAX_MESSAGE_CHARS) == "x" * MAX_MESSAGE_CHARS
+    assert shortened("x" * 100_000) == "x" * (MAX_MESSAGE_CHARS - 1) + "…"
 
 
 async def test_the_first_middleware_is_the_outermost():

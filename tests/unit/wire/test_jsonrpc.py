@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolwire.core.errors import ERRORS, InvalidRequest, ParseError, ToolwireError
+from toolwire.core.errors import ERRORS, InvalidRequest, ParseError, ToolwireError, shortened
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body, notification_body, result_body
 
 # Without lone surrogates, which no UTF-8 can carry.
@@ -235,7 +235,7 @@ def test_what_an_error_knows_of_trying_again_wins_over_the_table():
 @given(TEXT, JSON_VALUE)
 def test_no_message_and_no_value_breaks_the_frame_of_an_error(message: str, value: Any):
     body = error_body(b"1", ERRORS["invalid_param"], "invalid_param", message, {"value": value})
-    assert json.loads(body)["error"]["message"] == message
+    assert json.loads(body)["error"]["message"] == shortened(message)
     assert b"\n" not in body
     assert b"\r" not in body
 

@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from toolwire.core.errors import AgentBusy, Conflict, FileNotFound, InternalError, InvalidParam, ServiceTimeout
+from toolwire.core.errors import (
+    AgentBusy,
+    Conflict,
+    FileNotFound,
+    InternalError,
+    InvalidParam,
+    ServiceTimeout,
+    StoreUnavailable,
+)
 from toolwire.core.errors import ToolwireError as Base
 from toolwire.wire.rest import failure, rfc3339, success
 
@@ -55,3 +63,11 @@ def test_an_error_has_its_status_and_its_family(error: Base, status: int, kind: 
 def test_an_error_always_has_a_request_id():
     bodies = [json.loads(failure(InternalError("no"))[1]) for _ in range(2)]
     assert bodies[0]["error"]["request_id"] != bodies[1]["error"]["request_id"]
+
+
+def test_an_error_tells_what_is_for_callers_and_not_without_end():
+    """gateway.md D16."""
+    _, body = failure(StoreUnavailable("the disk of '/srv/data/toolwire.db' is full", told="the disk is full"))
+    assert json.loads(body)["error"]["message"] == "the disk is full"
+    _, body = failure(InvalidParam("x" * 100_000))
+    assert len(body) < 2000
