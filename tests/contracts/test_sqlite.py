@@ -1,5 +1,6 @@
 """What the SQLite store promises beyond the contract of the port: durability, one process at a time, clear refusals."""
 
+import gc
 import os
 import sqlite3
 import stat
@@ -17,6 +18,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from tests.contracts.stores import SettableClock, begin, ids, keys, values
 from tests.contracts.writing_process import WRITERS
 from toolwire.adapters.database import SCHEMA_VERSION
+from toolwire.adapters.group import Ticket
 from toolwire.adapters.sqlite import SqliteStore
 from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Append, Del, Enqueue, Put, Row
@@ -134,11 +136,32 @@ async def test_a_full_store_takes_nothing_until_there_is_room_again(tmp_path: Pa
         assert written > 0
         assert len(await store.read("s")) == len(await store.scan("call", "")) == written
 
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable) as refused:
             await store.tx([Put("call", "", "more", b"x" * 20_000)])
+        assert refused.value.told == "the disk of the store is full: free some space and try again"
         await store.tx([Del("call", "", f"{n:04}") for n in range(written)])
         await store.tx([Put("call", "", "more", b"x" * 20_000)])
         assert keys(await store.scan("call", "")) == ["more"]
+
+
+async def test_what_a_full_store_has_refused_is_not_kept_in_memory(tmp_path: Path):
+    """A store that is tried again and again would else fill the memory: an idle process seldom looks for cycles."""
+    async with await SqliteStore.open(tmp_path / "store.db", SettableClock(), max_bytes=100_000) as store:
+        gc.collect()
+        gc.disable()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            for _ in range(3):
+                with suppress(StoreUnavailable):
+                    await store.tx([Put("call", "", "large", b"x" * 200_000)])
+                with suppress(ValueError):
+                    await store.tx([Put("call", "", "\ud800", b"")])
+            gc.collect()
+            assert [kept for kept in gc.garbage if isinstance(kept, Ticket)] == []
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
 
 
 async def test_a_newer_schema_is_refused(tmp_path: Path):

@@ -53,7 +53,8 @@ def unavailable(error: Exception, path: Path) -> StoreUnavailable | None:
     reason = _REASONS.get(code & 0xFF)
     if reason is None:
         return None
-    return StoreUnavailable(f"{reason.format(path=repr(str(path)))} ({error.sqlite_errorname})")
+    message = f"{reason.format(path=repr(str(path)))} ({error.sqlite_errorname})"
+    return StoreUnavailable(message, told=reason.format(path="the store"))
 
 
 def _cannot_open(path: Path, error: OSError) -> StoreUnavailable:

@@ -63,11 +63,13 @@ def settle(connection: sqlite3.Connection, tickets: Sequence[Ticket], clock: Clo
         _roll_back(connection)
         if (failure := unavailable(error, path)) is not None:
             for ticket in tickets:
-                ticket.error = StoreUnavailable(failure.message)  # one for each: its traceback is whose it is raised to
-                ticket.error.__cause__ = error
+                # One for each: its traceback is whose it is raised to. The cause has none: that would keep our frames,
+                # with all that was to be written, in a cycle which an idle process does not collect for a long time.
+                ticket.error = StoreUnavailable(failure.message, told=failure.told)
+                ticket.error.__cause__ = error.with_traceback(None)
         elif len(tickets) == 1:
             refused = ValueError(f"the store cannot hold this batch: {error}")
-            refused.__cause__ = error
+            refused.__cause__ = error.with_traceback(None)
             tickets[0].error = refused
         else:
             for ticket in tickets:

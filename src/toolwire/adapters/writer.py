@@ -121,9 +121,12 @@ class Writer:
         if group.tickets[0] is ticket:
             await _make_way(group)
         await group.committed.wait()
-        if ticket.error is not None:
-            raise ticket.error
-        return ticket.result
+        try:
+            if ticket.error is not None:
+                raise ticket.error
+            return ticket.result
+        finally:
+            del ticket, group  # else a failed batch lives in a cycle of its error, the traceback and this frame
 
     async def close(self) -> None:
         """Write what has been handed in, then let go of the database; closing twice is fine.
