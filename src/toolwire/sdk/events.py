@@ -18,7 +18,7 @@ MAX_PAYLOAD_BYTES = 4096
 """A payload's JSON is never longer; what may be, goes to the content store (sdk.md 73)."""
 
 
-class EventEnvelope(Struct, frozen=True):
+class EventEnvelope(Struct, frozen=True, gc=False):
     """One event in its place.
 
     Attributes:

@@ -24,19 +24,19 @@ StopReason: TypeAlias = Literal["tool_use", "end_turn", "max_tokens", "error"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
-class ImageBlock(Struct, frozen=True, tag="image", tag_field="type"):
+class ImageBlock(Struct, frozen=True, gc=False, tag="image", tag_field="type"):
     """A picture; `source` refers to the content store, and `LLMRequest.load(source)` gives its bytes."""
 
     source: ContentRef
 
 
-class TextBlock(Struct, frozen=True, tag="text", tag_field="type"):
+class TextBlock(Struct, frozen=True, gc=False, tag="text", tag_field="type"):
     """A piece of text."""
 
     text: str
 
 
-class ThinkingBlock(Struct, frozen=True, tag="thinking", tag_field="type", omit_defaults=True):
+class ThinkingBlock(Struct, frozen=True, gc=False, tag="thinking", tag_field="type", omit_defaults=True):
     """What the model thought; goes back to the provider as it came. `data` is what only the provider can read."""
 
     text: str = ""
@@ -44,7 +44,7 @@ class ThinkingBlock(Struct, frozen=True, tag="thinking", tag_field="type", omit_
     data: str | None = None
 
 
-class ToolUseBlock(Struct, frozen=True, tag="tool_use", tag_field="type"):
+class ToolUseBlock(Struct, frozen=True, gc=False, tag="tool_use", tag_field="type"):
     """The model asks for a call. `arguments` are a JSON object unless the model wrote something else."""
 
     call_id: str
@@ -52,7 +52,7 @@ class ToolUseBlock(Struct, frozen=True, tag="tool_use", tag_field="type"):
     arguments: Any
 
 
-class ToolResultBlock(Struct, frozen=True, tag="tool_result", tag_field="type", omit_defaults=True):
+class ToolResultBlock(Struct, frozen=True, gc=False, tag="tool_result", tag_field="type", omit_defaults=True):
     """What became of a call: `output` is any JSON value; `error` says what went wrong when `success` is false."""
 
     call_id: str
@@ -65,7 +65,7 @@ class ToolResultBlock(Struct, frozen=True, tag="tool_result", tag_field="type", 
 Block: TypeAlias = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | ImageBlock
 
 
-class Message(Struct, frozen=True, omit_defaults=True):
+class Message(Struct, frozen=True, gc=False, omit_defaults=True):
     """One message of the conversation. `origin` tells who put in what neither the user nor the model said."""
 
     role: Role
@@ -78,7 +78,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
         return "".join(block.text for block in self.content if isinstance(block, TextBlock))
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of one response or of several; the input is split by how it met the provider's cache.
 
     `cost_usd` is `None` where no price is known; a sum counts what is.

@@ -2,6 +2,8 @@
 
 The class's name is the event's type. A body that may be large stands in the content store, and the payload has its
 reference; where there are two fields such as `arguments` and `arguments_ref`, exactly one is set.
+
+None of them is looked at by the garbage collector: a long conversation has very many, and JSON has no cycles.
 """
 
 from typing import Any, TypeAlias
@@ -14,13 +16,13 @@ from toolwire.sdk.content import ContentRef
 from toolwire.sdk.messages import Usage
 
 
-class HumanResponseReceived(Struct, frozen=True, tag="human_response", tag_field="kind"):
+class HumanResponseReceived(Struct, frozen=True, gc=False, tag="human_response", tag_field="kind"):
     """What a resting task waits for: a person's word. `handle` says on what (`approval-<call_id>`, the next goal)."""
 
     handle: str
 
 
-class TaskCreated(Struct, frozen=True):
+class TaskCreated(Struct, frozen=True, gc=False):
     """A task came to be. A goal of more than a few kilobytes is `goal_ref`, and `goal` its beginning."""
 
     goal: str
@@ -33,14 +35,14 @@ class TaskCreated(Struct, frozen=True):
     goal_ref: ContentRef | None = None
 
 
-class AgentBound(Struct, frozen=True):
+class AgentBound(Struct, frozen=True, gc=False):
     """Which agent does the task; `digest` stands for its prompt and tools, and tells whether they changed."""
 
     agent_name: str
     digest: str = ""
 
 
-class ModelBound(Struct, frozen=True):
+class ModelBound(Struct, frozen=True, gc=False):
     """Which model answers from here on."""
 
     model: str
@@ -48,14 +50,14 @@ class ModelBound(Struct, frozen=True):
     provider: str | None = None
 
 
-class TaskHostBound(Struct, frozen=True):
+class TaskHostBound(Struct, frozen=True, gc=False):
     """Where the task is at work."""
 
     host_id: str
     workspace_dir: str | None = None
 
 
-class ContextContentRecorded(Struct, frozen=True):
+class ContextContentRecorded(Struct, frozen=True, gc=False):
     """Something that the runtime tells the model beside the goal, such as the workspace's surroundings."""
 
     kind: str
@@ -65,39 +67,39 @@ class ContextContentRecorded(Struct, frozen=True):
     policy: str = "evolving"
 
 
-class ContextPlanComposed(Struct, frozen=True):
+class ContextPlanComposed(Struct, frozen=True, gc=False):
     """What the next request is made of."""
 
     plan_ref: ContentRef | None = None
 
 
-class MessagesAppended(Struct, frozen=True):
+class MessagesAppended(Struct, frozen=True, gc=False):
     """The conversation grew by `count` messages; `messages_ref` is their JSON list."""
 
     messages_ref: ContentRef
     count: int
 
 
-class TaskStarted(Struct, frozen=True):
+class TaskStarted(Struct, frozen=True, gc=False):
     """Somebody works on the task, and nobody else will while the lease holds."""
 
     lease_id: str
 
 
-class TaskSnapshot(Struct, frozen=True):
+class TaskSnapshot(Struct, frozen=True, gc=False):
     """Counters and sums up to here."""
 
     state_ref: ContentRef
 
 
-class TaskCompleted(Struct, frozen=True):
+class TaskCompleted(Struct, frozen=True, gc=False):
     """The task is over, with an answer."""
 
     answer: Any = None
     answer_ref: ContentRef | None = None
 
 
-class TaskFailed(Struct, frozen=True):
+class TaskFailed(Struct, frozen=True, gc=False):
     """The task, or its present turn, ended without an answer."""
 
     reason: str
@@ -105,7 +107,7 @@ class TaskFailed(Struct, frozen=True):
     detail: str | None = None
 
 
-class TaskSuspended(Struct, frozen=True):
+class TaskSuspended(Struct, frozen=True, gc=False):
     """The task rests: `reason` is "waiting_human" or "interrupted"."""
 
     reason: str
@@ -114,27 +116,27 @@ class TaskSuspended(Struct, frozen=True):
     answer_ref: ContentRef | None = None
 
 
-class TaskWoken(Struct, frozen=True):
+class TaskWoken(Struct, frozen=True, gc=False):
     """What the task waited for came."""
 
     wake_event: HumanResponseReceived
 
 
-class TaskCancelled(Struct, frozen=True):
+class TaskCancelled(Struct, frozen=True, gc=False):
     """The task is over, because nobody wants it any more."""
 
     reason: str = "cancelled"
     cascade: bool = False
 
 
-class TurnInterrupted(Struct, frozen=True):
+class TurnInterrupted(Struct, frozen=True, gc=False):
     """The present turn was stopped; the task can go on with another goal."""
 
     reason: str | None = None
     interrupted_by: str = "user"
 
 
-class StepAttemptAbandoned(Struct, frozen=True):
+class StepAttemptAbandoned(Struct, frozen=True, gc=False):
     """The events from `abandoned_from_seq` on were of a step whose process died, and count for nothing."""
 
     abandoned_from_seq: int
@@ -142,14 +144,14 @@ class StepAttemptAbandoned(Struct, frozen=True):
     state_ref: ContentRef | None = None
 
 
-class StepTransitionMarked(Struct, frozen=True):
+class StepTransitionMarked(Struct, frozen=True, gc=False):
     """The turn goes on in an unusual way, such as "approval_resume" or "output_correction"."""
 
     reason: str
     attempt: int = 0
 
 
-class LLMRequestStarted(Struct, frozen=True):
+class LLMRequestStarted(Struct, frozen=True, gc=False):
     """The model is asked; `request_ref` says with what, the messages by their number."""
 
     call_id: str
@@ -159,7 +161,7 @@ class LLMRequestStarted(Struct, frozen=True):
     selection: JsonObject | None = None
 
 
-class LLMResponseRecorded(Struct, frozen=True):
+class LLMResponseRecorded(Struct, frozen=True, gc=False):
     """The model's answer, as the JSON list of the one message that it is."""
 
     call_id: str
@@ -168,7 +170,7 @@ class LLMResponseRecorded(Struct, frozen=True):
     output_tokens: int = 0
 
 
-class LLMRequestFinished(Struct, frozen=True):
+class LLMRequestFinished(Struct, frozen=True, gc=False):
     """The request is over."""
 
     call_id: str
@@ -178,7 +180,7 @@ class LLMRequestFinished(Struct, frozen=True):
     usage: Usage = msgspec.field(default_factory=Usage)
 
 
-class LLMRetryScheduled(Struct, frozen=True):
+class LLMRetryScheduled(Struct, frozen=True, gc=False):
     """The provider had no answer, and is asked again after `delay_seconds`."""
 
     call_id: str
@@ -189,7 +191,7 @@ class LLMRetryScheduled(Struct, frozen=True):
     error: str = ""
 
 
-class ToolCallStarted(Struct, frozen=True):
+class ToolCallStarted(Struct, frozen=True, gc=False):
     """A tool's body is about to run; `rule` says what let it."""
 
     call_id: str
@@ -199,7 +201,7 @@ class ToolCallStarted(Struct, frozen=True):
     rule: str = ""
 
 
-class ToolResultRecorded(Struct, frozen=True):
+class ToolResultRecorded(Struct, frozen=True, gc=False):
     """What became of a call.
 
     `output_ref` is the whole output. `block_ref` is what the model is shown of it, and `cut` whether that is less.
@@ -218,13 +220,13 @@ class ToolResultRecorded(Struct, frozen=True):
     details_ref: ContentRef | None = None
 
 
-class ToolCallFinished(Struct, frozen=True):
+class ToolCallFinished(Struct, frozen=True, gc=False):
     """The call is over."""
 
     call_id: str
 
 
-class ToolCallDenied(Struct, frozen=True):
+class ToolCallDenied(Struct, frozen=True, gc=False):
     """The call did not run, and `rule` says what decided so."""
 
     call_id: str
@@ -233,7 +235,7 @@ class ToolCallDenied(Struct, frozen=True):
     rule: str = ""
 
 
-class ToolCallApprovalRequested(Struct, frozen=True):
+class ToolCallApprovalRequested(Struct, frozen=True, gc=False):
     """Somebody has to say yes first. `expires_at` (Unix seconds) is when silence becomes a no."""
 
     call_id: str
@@ -245,7 +247,7 @@ class ToolCallApprovalRequested(Struct, frozen=True):
     expires_at: float | None = None
 
 
-class ToolCallApprovalResolved(Struct, frozen=True):
+class ToolCallApprovalResolved(Struct, frozen=True, gc=False):
     """Somebody said yes or no, or nobody in time; `arguments` are the edited ones, where there are such."""
 
     call_id: str
@@ -257,7 +259,7 @@ class ToolCallApprovalResolved(Struct, frozen=True):
     arguments_ref: ContentRef | None = None
 
 
-class InjectionRequested(Struct, frozen=True):
+class InjectionRequested(Struct, frozen=True, gc=False):
     """Messages came in from outside, to be appended before the next request."""
 
     injection_id: str
@@ -265,34 +267,34 @@ class InjectionRequested(Struct, frozen=True):
     count: int
 
 
-class McpProvenanceRecorded(Struct, frozen=True):
+class McpProvenanceRecorded(Struct, frozen=True, gc=False):
     """Which remote servers' tools this turn may use: names and digests, never credentials."""
 
     servers: list[JsonObject]
 
 
-class McpServerSkipped(Struct, frozen=True):
+class McpServerSkipped(Struct, frozen=True, gc=False):
     """A remote server could not be reached, and its tools are not there this turn."""
 
     alias: str
     reason: str
 
 
-class ConversationClosed(Struct, frozen=True):
+class ConversationClosed(Struct, frozen=True, gc=False):
     """The conversation takes no further goals until it is reopened."""
 
     closed_by: str
     reason: str | None = None
 
 
-class ConversationReopened(Struct, frozen=True):
+class ConversationReopened(Struct, frozen=True, gc=False):
     """The conversation takes goals again."""
 
     reopened_by: str
     reason: str | None = None
 
 
-class BackgroundShellStarted(Struct, frozen=True):
+class BackgroundShellStarted(Struct, frozen=True, gc=False):
     """A command runs on while the turn goes on."""
 
     shell_id: str
@@ -301,21 +303,21 @@ class BackgroundShellStarted(Struct, frozen=True):
     pid: int
 
 
-class BackgroundShellExited(Struct, frozen=True):
+class BackgroundShellExited(Struct, frozen=True, gc=False):
     """A background command ended by itself."""
 
     shell_id: str
     exit_code: int
 
 
-class BackgroundShellKilled(Struct, frozen=True):
+class BackgroundShellKilled(Struct, frozen=True, gc=False):
     """A background command was ended by a signal."""
 
     shell_id: str
     signal: int
 
 
-class SubtaskSpawned(Struct, frozen=True):
+class SubtaskSpawned(Struct, frozen=True, gc=False):
     """Another agent was asked to do a part."""
 
     subtask_id: str
@@ -325,14 +327,14 @@ class SubtaskSpawned(Struct, frozen=True):
     goal_ref: ContentRef | None = None
 
 
-class SubtaskCompleted(Struct, frozen=True):
+class SubtaskCompleted(Struct, frozen=True, gc=False):
     """The part is done, or will not be."""
 
     subtask_id: str
     result: JsonObject
 
 
-class SubtaskDenied(Struct, frozen=True):
+class SubtaskDenied(Struct, frozen=True, gc=False):
     """The part was not handed out."""
 
     agent_name: str
