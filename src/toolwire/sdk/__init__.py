@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from toolwire.sdk.one_goal import aquery as aquery
     from toolwire.sdk.one_goal import query as query
     from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE as NEXT_GOAL_WAKE_HANDLE
+    from toolwire.sdk.options import AgentDefinition as AgentDefinition
     from toolwire.sdk.options import BudgetSpec as BudgetSpec
     from toolwire.sdk.options import HostConfig as HostConfig
     from toolwire.sdk.options import Options as Options
@@ -100,7 +101,7 @@ _HOMES = {
     "messages": "ImageBlock LLMRequest LLMResponse Message TextBlock TextDelta ThinkingBlock ThinkingDelta "
     "ToolProgress ToolResultBlock ToolUseBlock ToolUseDelta Usage",
     "models": "AnthropicProvider OpenAIProvider",
-    "options": "BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Options effort_modes permission_modes",
+    "options": "AgentDefinition BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Options effort_modes permission_modes",
     "payloads": "HumanResponseReceived",
     "one_goal": "QueryResult aquery query",
     "remote": "McpConfigError McpHttpServerSpec McpServerSpec Toolbox",

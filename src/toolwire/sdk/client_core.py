@@ -21,6 +21,7 @@ from toolwire.sdk.messages import ImageBlock, Provider, ToolUseBlock, Usage
 from toolwire.sdk.options import HostConfig, Observer, OnTaskDelta, Options
 from toolwire.sdk.remote_turn import mount_remote
 from toolwire.sdk.runner import Runner
+from toolwire.sdk.subtasks import with_subtasks
 from toolwire.sdk.surroundings import Surroundings
 from toolwire.sdk.task import Stop, Task
 from toolwire.sdk.turn_state import TurnOptions
@@ -249,6 +250,7 @@ class ClientCore:
     def _compiled(self, host: Host) -> Runner:
         surroundings = self._surroundings
         agent = compile_agent(self.options, self._settings, host, surroundings.builtin)
+        agent = with_subtasks(agent, self._settings, host, surroundings.builtin)
         surroundings.provider, surroundings.model = agent.provider, agent.model
         host.observers = self._observers
         host.delta_sinks = self._delta_sinks

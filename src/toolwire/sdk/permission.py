@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
+from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.coerce import deep_copy
 from toolwire.sdk.guards import (
     HOOK_PRIORITY,
@@ -129,6 +130,11 @@ def check_resolver(resolver: CanUseTool) -> CanUseTool:
     return resolver
 
 
+def nobody(_tool_name: str, _arguments: JsonObject) -> bool:
+    """The resolver where there is nobody to ask, as inside a task that another task waits for."""
+    return False
+
+
 async def resolve(resolver: CanUseTool, call: ToolUseBlock) -> tuple[bool, str | None]:
     """Ask the resolver: whether it said yes, and why not; never raises but cancellation (sdk.md 39)."""
     said, error = await _in_its_place(lambda: resolver(call.tool_name, deep_copy(call.arguments)), resolver)
@@ -137,7 +143,7 @@ async def resolve(resolver: CanUseTool, call: ToolUseBlock) -> tuple[bool, str |
     if said is True:
         return True, None
     if said is False:
-        return False, None
+        return False, "nobody can be asked inside a subtask" if resolver is nobody else None
     return False, f"can_use_tool returned {type(said).__name__} where only True is a yes"
 
 

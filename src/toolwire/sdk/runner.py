@@ -73,18 +73,20 @@ class Runner:
         self._remote = remote
         self._environments: dict[str, tuple[str, Message]] = {}
 
-    def begin(self, goal: str, images: Sequence[ImageBlock], options: TurnOptions) -> Task:
-        """A new task with its goal, recorded and not saved.
+    def begin(self, goal: str, images: Sequence[ImageBlock], options: TurnOptions, parent: Task | None = None) -> Task:
+        """A new task with its goal, recorded and not saved; `parent` is the task that handed it out.
 
         Raises:
             InvalidTurnOptionError: an option of the turn that cannot be.
             TypeError: the goal is no text.
         """
         check_turn(options)
-        task = self.host.create()
+        task = self.host.create("" if parent is None else parent.trace_id)
         contents, model = self.host.contents, options.model or self.agent.model
         shown, ref = _goal(goal, self.host)
-        task.record(p.TaskCreated(shown, agent_name=self.agent.options.name, goal_ref=ref))
+        parent_id, depth = (None, 0) if parent is None else (parent.id, parent.depth + 1)
+        name = self.agent.options.name
+        task.record(p.TaskCreated(shown, "react", name, parent_id, subtask_depth=depth, goal_ref=ref))
         task.record(p.AgentBound(self.agent.options.name, self.agent.digest))
         task.record(p.ModelBound(model, provider=type(self.agent.provider).__name__))
         environment = self._environment(model)
@@ -188,6 +190,7 @@ class Runner:
         if not task.leased:
             task = await self._taken_over(task_id)
         turn = self.turn(task, TurnOptions())
+        await self._give_up_subtasks(task)
         if not recover(turn):
             await self.host.save(task)
             return outcome(task)
@@ -233,6 +236,20 @@ class Runner:
                 task.leased = True
                 return task
         raise NotResumableError(f"task {task_id!r} is run by somebody else, whose lease has not lapsed")
+
+    async def _give_up_subtasks(self, task: Task) -> None:
+        """Cancel what a task had handed out when its process died: nobody waits for it any more."""
+        handed_out = [event.payload for event in task.events if isinstance(event.payload, p.SubtaskSpawned)]
+        back = {event.payload.subtask_id for event in task.events if isinstance(event.payload, p.SubtaskCompleted)}
+        for spawned in handed_out:
+            if spawned.subtask_id in back:
+                continue
+            child = await self.host.find(spawned.subtask_id)
+            if not child.resting:
+                child = await self._taken_over(child.id)
+                stop_turn(self.turn(child, TurnOptions()), Stop(True, "the process of its parent task died", "runtime"))
+                await self.host.save(child)
+            task.record(p.SubtaskCompleted(child.id, {"status": child.status, "output": None, "error": "lost"}))
 
     def _chosen(self, task: Task, answers: "Answers") -> list[OpenCall]:
         asked = task.asked
