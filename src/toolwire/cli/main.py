@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "tools serve": ("serve:serve", "Serve the tools of a Python module over MCP, without a gateway."),
     "tools list": ("tools:list_tools", "List the tools of an MCP server or an agent."),
     "call": ("call:call", "Call a tool of an MCP server or an agent."),
+    "chat": ("chat.command:chat", "Talk to an agent written with the SDK, in this terminal."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),
     "config explain": ("explain:explain", "Show each setting, its value and where that comes from."),
 }
