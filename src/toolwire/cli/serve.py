@@ -56,7 +56,7 @@ def serve(
     if http or port is not None:
         anyio.run(partial(_serve_http, offer, DEFAULT_PORT if port is None else port, as_json=json), **event_loop())
         return DONE
-    anyio.run(_serve_stdio, offer)
+    anyio.run(_serve_stdio, offer, **event_loop())
     return DONE
 
 

@@ -5,9 +5,10 @@ corrupt the stream nor steal input (mcp.md S33). Spec: MCP 2025-11-25 and 2026-0
 """
 
 import os
+import select
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager, suppress
 
 import anyio
@@ -30,8 +31,8 @@ from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, neg
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """A line longer than this is refused and skipped; the stream goes on after it."""
 READ_BYTES = 64 * 1024
-ATOMIC_BYTES = 4096
-"""What a pipe that polls as writable takes without blocking (PIPE_BUF on Linux)."""
+ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)
+"""What a pipe that polls as writable takes without blocking."""
 LAST_WORDS_S = 1.0
 """When we are stopped: how long what is cancelled may take to say so, and how long the client may take to read it."""
 MAX_UNSENT_BYTES = 16 * 1024 * 1024
@@ -130,10 +131,11 @@ async def _read(source: int) -> bytes:
 
 
 class _Writer:
-    """Writes lines in order, in a task of its own; whoever produces them never waits for a slow reader."""
+    """Writes lines in order; what cannot be written at once is left to a task, so nobody waits for a slow reader."""
 
     def __init__(self, sink: int) -> None:
         self._sink = sink
+        self._poll = _poll_of(sink)
         self._lines: deque[bytes] = deque()
         self._unsent = 0
         self._wake = anyio.Event()
@@ -142,9 +144,12 @@ class _Writer:
 
     def put(self, body: bytes) -> None:
         """Write a line that is owed."""
-        if not self._gone:
-            self._lines.append(body + b"\n")
-            self._unsent += len(body) + 1
+        line = body + b"\n"
+        if not self._unsent:
+            line = line[self._write_at_once(line) :]
+        if line and not self._gone:
+            self._lines.append(line)
+            self._unsent += len(line)
             self._wake.set()
 
     def tell(self, body: bytes) -> None:
@@ -179,6 +184,18 @@ class _Writer:
             self._written.set()
             self._written = anyio.Event()
 
+    def _write_at_once(self, line: bytes) -> int:
+        """Most lines are short and find room, so they need neither a task nor the event loop; says how much is written.
+
+        What a closed or broken sink says is left to the task.
+        """
+        if self._gone or self._poll is None or len(line) > ATOMIC_BYTES or not self._poll():
+            return 0
+        try:
+            return os.write(self._sink, line)
+        except OSError:
+            return 0
+
     async def _send(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
@@ -188,6 +205,15 @@ class _Writer:
                 await to_thread.run_sync(_write_all, self._sink, bytes(view), abandon_on_cancel=True)
                 return
             view = view[os.write(self._sink, view[:ATOMIC_BYTES]) :]
+
+
+def _poll_of(sink: int) -> Callable[[], bool] | None:
+    """Says whether a write would find room now; `None` where the system cannot tell."""
+    if sys.platform == "win32":
+        return None
+    poll = select.poll()
+    poll.register(sink, select.POLLOUT)
+    return lambda: bool(poll.poll(0))
 
 
 def _write_all(sink: int, data: bytes) -> None:
