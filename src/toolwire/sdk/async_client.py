@@ -14,9 +14,9 @@ import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.client_core import ClientCore, GivenImage
 from toolwire.sdk.errors import NotResumableError
+from toolwire.sdk.payloads import TurnOptions
 from toolwire.sdk.runner import Answers, DriveOutcome, SeededTurn, outcome
 from toolwire.sdk.task import Stop
-from toolwire.sdk.turn_state import TurnOptions
 from toolwire.sdk.workers import Line, Workers
 
 LOGGER = logging.getLogger("toolwire.sdk")
@@ -61,7 +61,7 @@ class AsyncClient(ClientCore):
         """
         options = TurnOptions(permission_mode, model_selector, effort, tuple(enabled_mcp))
         runner = await self._open()
-        return await runner.drive(runner.begin(goal, await self._images(images), options), options)
+        return await runner.drive(runner.begin(goal, await self._images(images), options))
 
     async def send_goal(
         self,
@@ -82,7 +82,7 @@ class AsyncClient(ClientCore):
         """
         options = TurnOptions(permission_mode, model_selector, effort, tuple(enabled_mcp))
         runner = await self._open()
-        return await runner.drive(await runner.next_goal(task_id, goal, await self._images(images), options), options)
+        return await runner.drive(await runner.next_goal(task_id, goal, await self._images(images), options))
 
     async def approve(
         self,
@@ -179,7 +179,7 @@ class AsyncClient(ClientCore):
         runner = await self._open()
         task = runner.begin(goal, await self._images(images), options)
         await runner.host.save(task)
-        return SeededTurn(task.id, options)
+        return SeededTurn(task.id)
 
     async def seed_send_goal(
         self,
@@ -201,7 +201,7 @@ class AsyncClient(ClientCore):
         runner = await self._open()
         task = await runner.next_goal(task_id, goal, await self._images(images), options)
         await runner.host.save(task)
-        return SeededTurn(task.id, options)
+        return SeededTurn(task.id)
 
     async def seed_approve(
         self, task_id: str, call_id: str | None = None, reason: str | None = None, resolver: str = "client"
@@ -230,7 +230,7 @@ class AsyncClient(ClientCore):
             NotResumableError: somebody is at it already.
         """
         runner = await self._open()
-        return await runner.drive(await runner.host.find(seeded.task_id), seeded.options)
+        return await runner.drive(await runner.host.find(seeded.task_id))
 
     async def dispatch_seeded(self, seeded: SeededTurn) -> None:
         """Hand a seeded turn to the workers; it waits until there are some."""
@@ -276,7 +276,7 @@ class AsyncClient(ClientCore):
 
     async def _answer(self, task_id: str, answers: Answers) -> DriveOutcome:
         runner = await self._open()
-        return await runner.drive(await runner.answer_approvals(task_id, answers), TurnOptions())
+        return await runner.drive(await runner.answer_approvals(task_id, answers))
 
     async def _seed_answer(self, task_id: str, answers: Answers) -> SeededTurn:
         runner = await self._open()

@@ -19,12 +19,12 @@ from toolwire.sdk.guards import Decision
 from toolwire.sdk.host import Host, TaskListing
 from toolwire.sdk.messages import ImageBlock, Provider, ToolUseBlock, Usage
 from toolwire.sdk.options import HostConfig, Observer, OnTaskDelta, Options
+from toolwire.sdk.payloads import TurnOptions
 from toolwire.sdk.remote_turn import mount_remote
 from toolwire.sdk.runner import Runner
 from toolwire.sdk.subtasks import with_subtasks
 from toolwire.sdk.surroundings import Surroundings
 from toolwire.sdk.task import Stop, Task
-from toolwire.sdk.turn_state import TurnOptions
 from toolwire.sdk.views import ViewItem, view
 
 LOGGER = logging.getLogger("toolwire.sdk")
@@ -218,7 +218,9 @@ class ClientCore:
     ) -> Decision:
         """What would become of such a call, and which rule says so; nothing is run or recorded."""
         runner = await self._open()
-        turn = runner.turn(Task("task-"), TurnOptions(permission_mode, enabled_mcp=tuple(enabled_mcp)))
+        task = Task("task-")
+        task.options = TurnOptions(permission_mode, enabled_mcp=tuple(enabled_mcp))
+        turn = runner.turn(task)
         if turn.remote is not None:
             await mount_remote(turn, turn.remote)
         use = ToolUseBlock("explain", tool, arguments)

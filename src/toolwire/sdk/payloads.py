@@ -22,6 +22,15 @@ class HumanResponseReceived(Struct, frozen=True, gc=False, tag="human_response",
     handle: str
 
 
+class TurnOptions(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What was said for one turn alone; `None` for the agent's own. It holds until the next goal, restarts included."""
+
+    permission_mode: str | None = None
+    model: str | None = None
+    effort: str | None = None
+    enabled_mcp: tuple[str, ...] = ()
+
+
 class TaskCreated(Struct, frozen=True, gc=False):
     """A task came to be. A goal of more than a few kilobytes is `goal_ref`, and `goal` its beginning."""
 
@@ -84,6 +93,7 @@ class TaskStarted(Struct, frozen=True, gc=False):
     """Somebody works on the task, and nobody else will while the lease holds."""
 
     lease_id: str
+    turn: TurnOptions | None = None
 
 
 class TaskSnapshot(Struct, frozen=True, gc=False):
@@ -117,9 +127,10 @@ class TaskSuspended(Struct, frozen=True, gc=False):
 
 
 class TaskWoken(Struct, frozen=True, gc=False):
-    """What the task waited for came."""
+    """What the task waited for came; with the next goal comes what was said for its turn."""
 
     wake_event: HumanResponseReceived
+    turn: TurnOptions | None = None
 
 
 class TaskCancelled(Struct, frozen=True, gc=False):

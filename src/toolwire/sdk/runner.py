@@ -20,11 +20,12 @@ from toolwire.sdk.errors import InvalidTurnOptionError, NotResumableError
 from toolwire.sdk.host import Host
 from toolwire.sdk.messages import Block, ImageBlock, Message, TextBlock, ToolUseBlock
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE, RemoteTools, checked_effort, checked_mode
+from toolwire.sdk.payloads import TurnOptions
 from toolwire.sdk.permission import refused
 from toolwire.sdk.recovery import recover
 from toolwire.sdk.task import ENVIRONMENT, OpenCall, Stop, Task, encode_messages
 from toolwire.sdk.turn import drive
-from toolwire.sdk.turn_state import JSON, Agent, Turn, TurnOptions, clipped, fitted
+from toolwire.sdk.turn_state import JSON, Agent, Turn, clipped, fitted
 
 MAX_GOAL_BYTES = 2048
 EXPIRED = "nobody answered in time"
@@ -60,7 +61,6 @@ class SeededTurn(Struct, frozen=True):
     """A turn that is recorded and not begun: `drive_seeded` drives it here, `dispatch_seeded` hands it to a worker."""
 
     task_id: str
-    options: TurnOptions = TurnOptions()
 
 
 class Runner:
@@ -93,7 +93,7 @@ class Runner:
         task.record(p.ContextContentRecorded(ENVIRONMENT, "workspace", ENVIRONMENT_VERSION, environment[0]))
         task.messages.append(environment[1])
         task.say([_goal_message(goal, images)], contents)
-        task.record(p.TaskStarted(f"lease-{self.host.owner}"))
+        task.record(p.TaskStarted(f"lease-{self.host.owner}", _said(options)))
         return task
 
     async def next_goal(self, task_id: str, goal: str, images: Sequence[ImageBlock], options: TurnOptions) -> Task:
@@ -113,7 +113,7 @@ class Runner:
             raise NotResumableError(f"task {task_id!r} waits for {waits!r}; approve or deny it first")
         if task.status not in ("suspended", "failed"):
             raise NotResumableError(f"task {task_id!r} is {task.status}; start another one")
-        task.record(p.TaskWoken(p.HumanResponseReceived(NEXT_GOAL_WAKE_HANDLE)))
+        task.record(p.TaskWoken(p.HumanResponseReceived(NEXT_GOAL_WAKE_HANDLE), _said(options)))
         if task.digest != self.agent.digest:
             task.record(p.AgentBound(self.agent.options.name, self.agent.digest))
         if options.model is not None and options.model != task.model:
@@ -140,7 +140,7 @@ class Runner:
             task.record(p.StepTransitionMarked("approval_resume"))
         return task
 
-    async def drive(self, task: Task, options: TurnOptions) -> DriveOutcome:
+    async def drive(self, task: Task) -> DriveOutcome:
         """Work on a task that was begun, woken or seeded, until it rests.
 
         Raises:
@@ -152,7 +152,7 @@ class Runner:
         task.busy, task.idle = True, anyio.Event()
         try:
             if not task.resting:
-                await drive(self.turn(task, options))
+                await drive(self.turn(task))
         finally:
             task.busy = False
             task.idle.set()
@@ -174,7 +174,7 @@ class Runner:
         over = task.status in ("completed", "cancelled") or (task.status == "failed" and not stop.final)
         if over or (task.resting and not task.calls and not stop.final):
             return outcome(task)
-        stop_turn(self.turn(task, TurnOptions()), stop)
+        stop_turn(self.turn(task), stop)
         await self.host.save(task)
         return outcome(task)
 
@@ -189,12 +189,12 @@ class Runner:
             return outcome(task)
         if not task.leased:
             task = await self._taken_over(task_id)
-        turn = self.turn(task, TurnOptions())
+        turn = self.turn(task)
         await self._give_up_subtasks(task)
         if not recover(turn):
             await self.host.save(task)
             return outcome(task)
-        return await self.drive(task, turn.options)
+        return await self.drive(task)
 
     async def ready(self, task_id: str) -> Task:
         """The task at rest, recovered first if its owner is gone, its unanswered approvals expired if it is time.
@@ -221,11 +221,11 @@ class Runner:
         task.record(p.TaskWoken(p.HumanResponseReceived(approval_handle(late[0].use.call_id))))
         for call in late:
             self._resolve(task, call, Answers(approved=False, reason=EXPIRED, resolver="expiry"))
-        return await self.drive(task, TurnOptions())
+        return await self.drive(task)
 
-    def turn(self, task: Task, options: TurnOptions) -> Turn:
+    def turn(self, task: Task) -> Turn:
         """A turn of this agent on `task`."""
-        turn = Turn(task, self.agent, self.host, options)
+        turn = Turn(task, self.agent, self.host)
         turn.remote = self._remote()
         return turn
 
@@ -247,7 +247,7 @@ class Runner:
             child = await self.host.find(spawned.subtask_id)
             if not child.resting:
                 child = await self._taken_over(child.id)
-                stop_turn(self.turn(child, TurnOptions()), Stop(True, "the process of its parent task died", "runtime"))
+                stop_turn(self.turn(child), Stop(True, "the process of its parent task died", "runtime"))
                 await self.host.save(child)
             task.record(p.SubtaskCompleted(child.id, {"status": child.status, "output": None, "error": "lost"}))
 
@@ -275,7 +275,7 @@ class Runner:
         inline, ref = None, None
         if answers.approved and answers.arguments is not None:
             copied = msgspec.json.decode(msgspec.json.encode(answers.arguments))
-            inline, ref = fitted(copied, self.turn(task, TurnOptions()))
+            inline, ref = fitted(copied, self.turn(task))
             call.arguments = copied
         reason = None if answers.reason is None else clipped(answers.reason)
         task.record(
@@ -336,6 +336,10 @@ def check_turn(options: TurnOptions) -> None:
         checked_effort(options.effort)
     except ValueError as error:
         raise InvalidTurnOptionError(str(error)) from None
+
+
+def _said(options: TurnOptions) -> TurnOptions | None:
+    return None if options == TurnOptions() else options
 
 
 def _goal(goal: str, host: Host) -> tuple[str, Any]:

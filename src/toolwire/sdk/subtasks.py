@@ -22,7 +22,7 @@ from toolwire.sdk.permission import nobody
 from toolwire.sdk.runner import Runner
 from toolwire.sdk.selection import SUBTASK
 from toolwire.sdk.task import Task
-from toolwire.sdk.turn_state import Agent, TurnOptions, clipped
+from toolwire.sdk.turn_state import Agent, clipped
 
 MAX_GOAL_BYTES = 1024
 
@@ -106,10 +106,10 @@ def _handler(agent: Agent, host: Host, runners: dict[str, Runner]) -> Handler:
             return failure(reason)
         parent.turn.spawned += 1
         runner = runners[name]
-        child = runner.begin(goal, (), TurnOptions(), parent)
+        child = runner.begin(goal, (), p.TurnOptions(permission_mode=parent.options.permission_mode), parent)
         parent.record(p.SubtaskSpawned(child.id, name, shown))
         await host.save(parent)
-        await runner.drive(child, TurnOptions())
+        await runner.drive(child)
         ended = _ended(child)
         error = None if ended.success else clipped(ended.reason or "")
         said = {"status": child.status, "output_chars": len(ended.body), "error": error}

@@ -99,6 +99,7 @@ class Task:
         self.closed = False
         self.usage = Usage()
         self.turn = TurnCount()
+        self.options = p.TurnOptions()
         self.calls: dict[str, OpenCall] = {}
         self.request_call: str | None = None
         self.recoveries = 0
@@ -221,9 +222,15 @@ def _running(task: Task, _payload: Any) -> None:
     task.status, task.wake_handle, task.rest, task.failure = "running", None, None, None
 
 
+def _begun(task: Task, payload: p.TaskStarted) -> None:
+    _running(task, payload)
+    task.options = payload.turn or p.TurnOptions()
+
+
 def _woken(task: Task, payload: p.TaskWoken) -> None:
     _running(task, payload)
     if payload.wake_event.handle == NEXT_GOAL_WAKE_HANDLE:
+        task.options = payload.turn or p.TurnOptions()
         task.turn = TurnCount()
         task.recoveries = 0
         task.streaks.clear()
@@ -319,7 +326,7 @@ _FOLDS: dict[Any, Callable[[Task, Any], None]] = {
     p.TaskCreated: _created,
     p.AgentBound: _bound,
     p.ModelBound: _model,
-    p.TaskStarted: _running,
+    p.TaskStarted: _begun,
     p.TaskWoken: _woken,
     p.TaskSuspended: _suspended,
     p.TaskCompleted: _completed,

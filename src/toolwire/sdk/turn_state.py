@@ -22,15 +22,6 @@ MAX_RECENT_CALLS = 20
 JSON = "application/json"
 
 
-class TurnOptions(Struct, frozen=True):
-    """What was said for one turn alone; `None` for the agent's own."""
-
-    permission_mode: str | None = None
-    model: str | None = None
-    effort: str | None = None
-    enabled_mcp: tuple[str, ...] = ()
-
-
 class Agent(Struct, frozen=True):
     """`Options` made ready to run on one host.
 
@@ -65,11 +56,11 @@ class Agent(Struct, frozen=True):
 class Turn:
     """One drive of a task, from a goal or an approval to its rest."""
 
-    def __init__(self, task: Task, agent: Agent, host: Host, options: TurnOptions) -> None:
+    def __init__(self, task: Task, agent: Agent, host: Host) -> None:
         self.task = task
         self.agent = agent
         self.host = host
-        self.options = options
+        self.options = task.options
         self.mounts = agent.mounts
         self.spent: str | None = None
         self.readable = False

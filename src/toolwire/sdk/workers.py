@@ -82,7 +82,7 @@ class Workers:
             self._at_work += 1
             try:
                 task = await self._runner.host.find(seeded.task_id)
-                await self._runner.drive(task, seeded.options)
+                await self._runner.drive(task)
             except (AgentError, ToolwireError) as error:
                 LOGGER.warning("task %s could not be driven: %s", seeded.task_id, error)
             finally:

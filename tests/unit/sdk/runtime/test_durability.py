@@ -103,7 +103,7 @@ async def test_memory_holds_a_bounded_number_of_stored_tasks(tmp_path: Path):
 
 CHILD = """
 import os, signal, sys, time
-from toolwire.sdk import Client, HostConfig, LLMResponse, Options, TextBlock, ToolUseBlock, tool
+from toolwire.sdk import AgentDefinition, Client, HostConfig, LLMResponse, Options, TextBlock, ToolUseBlock, tool
 from toolwire.sdk.testing import FakeLLMProvider
 
 where, storage, *left = sys.argv[1:]
@@ -119,15 +119,20 @@ make = lambda name, risk, **more: tool(die, name=name, version="1", risk_level=r
 tools = (make("low", "low"), make("high", "high"), make("again", "low", idempotent=True))
 
 def respond(request):
+    if request.system == "helper":
+        return LLMResponse("tool_use", [ToolUseBlock("h1", "low", {})])
+    if where == "Task":
+        return LLMResponse("tool_use", [ToolUseBlock("t1", where, {"agent": "helper", "goal": "x"})])
     if where == "model":
         time.sleep(0.05)  # longer than a step may wait to be saved
         os.kill(os.getpid(), signal.SIGKILL)
     return LLMResponse("tool_use", [ToolUseBlock("t1", where, {})])
 
-options = Options(system_prompt="x", name="tester", allowed_tools=tools)
+agents = {"helper": AgentDefinition(description="Helps.", prompt="helper")}
+options = Options(system_prompt="x", name="tester", allowed_tools=tools, agents=agents if where == "Task" else {})
 provider = FakeLLMProvider(responder=respond)
 with Client(options, provider=provider, host_config=HostConfig(storage_path=storage)) as client:
-    client.subscribe(lambda event: event.seq or print(event.task_id, flush=True))
+    client.subscribe(lambda event: event.seq or event.payload.parent_task_id or print(event.task_id, flush=True))
     outcome = client.resume(left[0]) if left else client.start(goal="go")
     client.approve(outcome.task_id)
 """
@@ -244,3 +249,42 @@ async def test_a_task_that_kills_its_process_again_and_again_is_left_at_rest(tmp
         outcome = await client.resume(task_id)
         assert (outcome.status, provider.received_requests) == ("suspended", [])
         assert (await client.send_goal(task_id, goal="carefully now")).status == "suspended"
+
+
+async def test_killed_in_another_agents_task_that_task_is_cancelled_and_the_first_goes_on(tmp_path: Path):
+    task_id = killed("Task", tmp_path)
+    provider = model(say("without help"))
+
+    async with AsyncClient(survivors([]), provider=provider, host_config=stored(tmp_path)) as client:
+        await client.resume(task_id)
+        events = await client.events(task_id)
+        (spawned,) = payloads(events, "SubtaskSpawned")
+        status = await client.task_status(spawned.subtask_id)
+        assert await client.task_answer(task_id) == "without help"
+
+    assert status is not None
+    assert status.status == "cancelled"
+    assert payloads(events, "SubtaskCompleted")[0].result["error"] == "lost"
+
+
+async def test_what_was_said_for_a_turn_holds_until_its_end_even_after_a_restart(tmp_path: Path):
+    ran: list[Any] = []
+    options = agent(noting("act", ran, "high"), permission_mode="bypassPermissions")
+    calls = use(("t1", "act", {"n": 1}))
+    async with AsyncClient(options, provider=model(calls), host_config=stored(tmp_path)) as client:
+        outcome = await client.start(goal="go", permission_mode="default", model_selector="other", effort="high")
+
+    provider = model(use(("t2", "act", {"n": 2})), say(), use(("t3", "act", {"n": 3})), say())
+    async with AsyncClient(options, provider=provider, host_config=stored(tmp_path)) as client:
+        outcome = await client.approve(outcome.task_id)
+        assert (outcome.wake_handle, len(ran)) == ("approval-t2", 1)
+        await client.deny(outcome.task_id)
+        await client.send_goal(outcome.task_id, goal="more")
+
+    assert [arguments["n"] for _, arguments in ran] == [1, 3]
+    assert [(request.model, request.effort) for request in provider.received_requests] == [
+        ("other", "high"),
+        ("other", "high"),
+        ("other", None),
+        ("other", None),
+    ]
