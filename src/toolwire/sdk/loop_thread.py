@@ -4,6 +4,7 @@ One loop for all of them lets clients share an open store, and a new client cost
 use and ends with the process. Waiting for it can be interrupted: Ctrl-C in the main thread cancels what was asked.
 """
 
+import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar, cast
@@ -73,7 +74,7 @@ class LoopThread:
             RuntimeError: called on the loop itself, as from an observer, where waiting would never end.
             KeyboardInterrupt: of this thread, once what was asked has been cancelled.
         """
-        if self._thread is not None and threading.get_ident() == self._thread.ident:
+        if self.here():
             raise RuntimeError("a synchronous client cannot be called from an observer; hand the work to a thread")
         asked = _Asked(work)
         self._hand_in(asked)
@@ -86,6 +87,15 @@ class LoopThread:
         if asked.error is not None:
             raise asked.error
         return cast("_T", asked.result)
+
+    def here(self) -> bool:
+        """Whether the caller is on the loop."""
+        return self._thread is not None and threading.get_ident() == self._thread.ident
+
+    def forget(self) -> None:
+        """Start anew: a forked child has none of its parent's threads."""
+        self._lock = threading.Lock()
+        self._thread = None
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
         """Run a coroutine on the loop without waiting for it."""
@@ -126,6 +136,8 @@ class LoopThread:
 
 LOOP_THREAD = LoopThread()
 """The loop of every synchronous client and query of this process."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=LOOP_THREAD.forget)
 
 
 def later(delay_s: float, work: Callable[[], Coroutine[Any, Any, object]]) -> None:

@@ -1,9 +1,10 @@
 """The stores that clients of this process have open, one for each file; it does not know what is in them.
 
-One file is open once in a process, however many clients are on it. For a moment after the last one has gone it stays
-open, because opening costs more than a whole query.
+One file is open once in a process, however many clients are on it. On the loop of the synchronous doors it stays open
+for a moment after the last one has gone, because opening costs more than a whole query.
 """
 
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.ports import Store
+from toolwire.sdk.loop_thread import LOOP_THREAD, later
 
 LINGER_S = 1.0
 
@@ -42,6 +44,8 @@ class Storage:
 
 _open: dict[Path, _Open] = {}
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open.clear)
 
 
 async def use_storage(path: str | Path) -> Storage:
@@ -49,7 +53,10 @@ async def use_storage(path: str | Path) -> Storage:
 
     Raises:
         StoreUnavailable: another process has it open, or another event loop of this one, or it cannot be used.
+        ValueError: it is an address and no path.
     """
+    if "://" in str(path):
+        raise ValueError(f"HostConfig(storage_path) must be the path of a file, got {str(path)!r}")
     where = _absolute(path)
     loop = anyio.lowlevel.current_token()
     with _lock:
@@ -77,14 +84,6 @@ def _absolute(path: str | Path) -> Path:
     return Path(path).absolute()
 
 
-async def close_lingering() -> None:
-    """Close the stores of this loop that nobody uses."""
-    loop = anyio.lowlevel.current_token()
-    for path, known in tuple(_open.items()):
-        if known.users == 0 and known.loop == loop:
-            await _close(path, known)
-
-
 async def _release(path: Path, linger: bool) -> None:
     with _lock:
         known = _open[path]
@@ -93,9 +92,7 @@ async def _release(path: Path, linger: bool) -> None:
         generation = known.generation
     if known.users:
         return
-    if linger:
-        from toolwire.sdk.loop_thread import later  # noqa: PLC0415 -- which loads asyncio
-
+    if linger and LOOP_THREAD.here():
         later(LINGER_S, lambda: _close_unused(path, known, generation))
         return
     await _close(path, known)
@@ -121,6 +118,4 @@ async def _taken_from(path: Path, known: _Open) -> None:
         raise StoreUnavailable(
             f"{str(path)!r} is in use on another event loop of this process: shut that client down first"
         )
-    from toolwire.sdk.loop_thread import LOOP_THREAD  # noqa: PLC0415 -- which loads asyncio
-
     await anyio.to_thread.run_sync(LOOP_THREAD.run, lambda: _close(path, known))

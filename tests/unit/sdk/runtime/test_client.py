@@ -166,3 +166,29 @@ def test_ctrl_c_interrupts_the_turn_and_not_the_program():
 
     assert printed == "suspended interrupted\n"
     assert process.returncode == 0
+
+
+FORKED = """
+import os
+from toolwire.sdk import LLMResponse, Options, TextBlock, query
+from toolwire.sdk.testing import FakeLLMProvider
+
+def ask():
+    provider = FakeLLMProvider([LLMResponse("end_turn", [TextBlock("yes")])])
+    return query(Options(system_prompt="x", allowed_tools=()), goal="go", provider=provider).answer()
+
+assert ask() == "yes"
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
+    print("both", ask())
+else:
+    os._exit(0 if ask() == "yes" else 1)
+"""
+
+
+def test_a_forked_child_has_a_loop_of_its_own():
+    printed = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=20, check=True
+    )
+
+    assert printed.stdout == "both yes\n"

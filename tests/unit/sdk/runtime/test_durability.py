@@ -20,6 +20,7 @@ from toolwire.sdk import (
     HostConfig,
     InjectedMessage,
     NotResumableError,
+    aquery,
     query,
 )
 from toolwire.sdk.testing import FakeLLMProvider
@@ -77,6 +78,16 @@ def test_queries_share_one_storage_and_leave_it_to_others(tmp_path: Path):
         listed = client.task_summaries()
 
     assert [task.status for task in listed] == ["completed"] * 3
+
+
+async def test_asynchronous_queries_leave_the_storage_when_they_end(tmp_path: Path):
+    for n in range(2):
+        result = await aquery(agent(), goal=f"g{n}", provider=model(say()), host_config=stored(tmp_path))
+        assert result.answer() == "Done."
+
+    assert query(agent(), goal="go", provider=model(say()), host_config=stored(tmp_path)).answer() == "Done."
+    with pytest.raises(ValueError, match="must be the path of a file"):
+        await aquery(agent(), goal="go", provider=model(), host_config=HostConfig(storage_path="postgres://x/y"))
 
 
 async def test_a_storage_in_use_on_another_loop_is_refused_and_one_that_lingers_is_taken(tmp_path: Path):
