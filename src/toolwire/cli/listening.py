@@ -19,6 +19,7 @@ import anyio
 import uvicorn
 
 from toolwire.cli.failure import INTERRUPTED, Failed, misused
+from toolwire.cli.http_connection import HttpConnection, Patience, look_after
 from toolwire.cli.output import say
 
 GRACE_S: Final = 3
@@ -28,6 +29,8 @@ KEEP_ALIVE_S: Final = 75
 GC_THRESHOLD: Final = 10_000
 """Allocations between two looks of the collector; the default of 700 is for programs that leave cycles behind."""
 SWITCH_INTERVAL_S: Final = 0.0005
+MOST_FILES: Final = 65_536
+DEFAULT_PATIENCE: Final = Patience(idle_s=KEEP_ALIVE_S)
 
 _log = logging.getLogger("uvicorn")
 
@@ -41,7 +44,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=HttpConnection,
                 ws="websockets-sansio",
                 ws_max_size=48 * 1024 * 1024,
                 lifespan="off",
@@ -106,8 +109,13 @@ def url_of(bound: socket.socket) -> str:
 
 
 @asynccontextmanager
-async def serving(app: App, bound: socket.socket) -> AsyncGenerator[None]:
+async def serving(app: App, bound: socket.socket, patience: Patience = DEFAULT_PATIENCE) -> AsyncGenerator[None]:
     """Serve `app` while the block lasts; inside it the server listens. The end of the block is graceful.
+
+    Args:
+        app: what is served.
+        bound: where; it is closed at the end.
+        patience: what clients may take.
 
     Cancellation: as the end of the block.
     """
@@ -122,6 +130,7 @@ async def serving(app: App, bound: socket.socket) -> AsyncGenerator[None]:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(serve)
+        tasks.start_soon(look_after, server.server_state.connections, patience)
         await server.listening.wait()
         _settle()
         try:
@@ -168,6 +177,12 @@ def set_up_logging() -> None:
         stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     _log.setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.error").addFilter(_is_a_mistake)
+
+
+def _is_a_mistake(record: logging.LogRecord) -> bool:
+    """Whether what uvicorn reports is one: a WebSocket that was refused with a status is not, though it says so."""
+    return record.getMessage() != "ASGI callable returned without completing handshake."
 
 
 def event_loop() -> dict[str, Any]:
@@ -186,3 +201,17 @@ def _settle() -> None:
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    _allow_files()
+
+
+def _allow_files() -> None:
+    """Take as many open files as this user may have: each connection is one, and many start with 1024 or even 256."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(ValueError, OSError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

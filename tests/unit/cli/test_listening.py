@@ -1,5 +1,6 @@
 """Listening on a port, and ending well however the clients behave."""
 
+import logging
 import socket
 from typing import Any
 
@@ -8,7 +9,7 @@ import httpx2
 import pytest
 
 from toolwire.cli.failure import Failed
-from toolwire.cli.listening import bind, serving, url_of
+from toolwire.cli.listening import bind, serving, set_up_logging, url_of
 
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
@@ -81,6 +82,15 @@ async def test_a_stream_that_never_ends_does_not_hold_the_server():
             await client.send(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
             await streaming.wait()
         await client.aclose()
+
+
+def test_what_uvicorn_says_of_a_refused_websocket_is_not_logged(caplog: pytest.LogCaptureFixture):
+    """A wrong key is nothing that whoever runs the server must look at."""
+    set_up_logging()
+    logger = logging.getLogger("uvicorn.error")
+    logger.error("ASGI callable returned without completing handshake.")
+    logger.error("something else")
+    assert [record.getMessage() for record in caplog.records] == ["something else"]
 
 
 def bound_address(url: str) -> tuple[str, int]:
