@@ -132,9 +132,11 @@ def write_private(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(name)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a disk that is full does not say which file it had no room for
         raise
 
 

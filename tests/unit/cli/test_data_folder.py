@@ -101,6 +101,25 @@ def test_a_private_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["a.key"]
 
 
+def test_a_private_file_for_which_there_is_no_room_is_named(tmp_path: Path):
+    script = """
+import resource, sys
+from pathlib import Path
+from toolwire.cli.data_folder import write_private
+from toolwire.cli.failure import failure_of
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+try:
+    write_private(Path(sys.argv[1]), b"one")
+except OSError as error:
+    print(failure_of(error).message)
+"""
+    path = str(tmp_path / "a.key")
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True, timeout=30)
+
+    assert done.stdout == f"{path}: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_key_is_read_without_its_line_end_and_missing_when_there_is_none(tmp_path: Path):
     (tmp_path / "a.key").write_text("oag_1\n")
     (tmp_path / "empty.key").write_text("\n")
