@@ -44,14 +44,19 @@ if TYPE_CHECKING:
     from toolwire.sdk.guards import HooksConfig as HooksConfig
     from toolwire.sdk.guards import MatchArg as MatchArg
     from toolwire.sdk.guards import PreToolUseRule as PreToolUseRule
+    from toolwire.sdk.guards import ProposedAction as ProposedAction
     from toolwire.sdk.guards import ProposedFinish as ProposedFinish
     from toolwire.sdk.guards import ProposedSpawnSubtask as ProposedSpawnSubtask
     from toolwire.sdk.guards import ProposedToolCall as ProposedToolCall
     from toolwire.sdk.guards import VerdictResult as VerdictResult
+    from toolwire.sdk.messages import Delta as Delta
     from toolwire.sdk.messages import ImageBlock as ImageBlock
+    from toolwire.sdk.messages import LLMProvider as LLMProvider
     from toolwire.sdk.messages import LLMRequest as LLMRequest
     from toolwire.sdk.messages import LLMResponse as LLMResponse
     from toolwire.sdk.messages import Message as Message
+    from toolwire.sdk.messages import Provider as Provider
+    from toolwire.sdk.messages import StreamingProvider as StreamingProvider
     from toolwire.sdk.messages import TextBlock as TextBlock
     from toolwire.sdk.messages import TextDelta as TextDelta
     from toolwire.sdk.messages import ThinkingBlock as ThinkingBlock
@@ -70,6 +75,7 @@ if TYPE_CHECKING:
     from toolwire.sdk.options import AgentDefinition as AgentDefinition
     from toolwire.sdk.options import BudgetSpec as BudgetSpec
     from toolwire.sdk.options import HostConfig as HostConfig
+    from toolwire.sdk.options import Observer as Observer
     from toolwire.sdk.options import Options as Options
     from toolwire.sdk.options import effort_modes as effort_modes
     from toolwire.sdk.options import permission_modes as permission_modes
@@ -87,28 +93,34 @@ if TYPE_CHECKING:
     from toolwire.sdk.views import ToolResultView as ToolResultView
     from toolwire.sdk.views import ToolUse as ToolUse
     from toolwire.sdk.views import UserMessage as UserMessage
+    from toolwire.sdk.views import ViewItem as ViewItem
 
-_HOMES = {
-    "async_client": "AsyncClient",
-    "builtin.workspace": "WorkspaceEscape",
-    "client": "Client",
-    "client_core": "SuspendReason TaskStatus",
-    "compiled": "AgentSpec compile_options",
-    "errors": "AgentError InvalidTurnOptionError NotResumableError ProviderError QueryFailedError",
-    "events": "EventEnvelope envelope_to_dict",
-    "guards": "Decision Guard GuardContext HooksConfig MatchArg PreToolUseRule ProposedFinish ProposedSpawnSubtask "
-    "ProposedToolCall VerdictResult",
-    "messages": "ImageBlock LLMRequest LLMResponse Message TextBlock TextDelta ThinkingBlock ThinkingDelta "
-    "ToolProgress ToolResultBlock ToolUseBlock ToolUseDelta Usage",
-    "models": "AnthropicProvider OpenAIProvider",
-    "options": "AgentDefinition BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Options effort_modes permission_modes",
-    "payloads": "HumanResponseReceived",
-    "one_goal": "QueryResult aquery query",
-    "remote": "McpConfigError McpHttpServerSpec McpServerSpec Toolbox",
-    "runner": "DriveOutcome PendingApproval SeededTurn",
-    "views": "AssistantMessage InjectedMessage Result ToolResultView ToolUse UserMessage",
+_HOMES = """
+async_client: AsyncClient
+builtin.workspace: WorkspaceEscape
+client: Client
+client_core: SuspendReason TaskStatus
+compiled: AgentSpec compile_options
+errors: AgentError InvalidTurnOptionError NotResumableError ProviderError QueryFailedError
+events: EventEnvelope envelope_to_dict
+guards: Decision Guard GuardContext HooksConfig MatchArg PreToolUseRule VerdictResult
+guards: ProposedAction ProposedFinish ProposedSpawnSubtask ProposedToolCall
+messages: Delta TextDelta ThinkingDelta ToolProgress ToolUseDelta
+messages: ImageBlock Message TextBlock ThinkingBlock ToolResultBlock ToolUseBlock Usage
+messages: LLMProvider LLMRequest LLMResponse Provider StreamingProvider
+models: AnthropicProvider OpenAIProvider
+one_goal: QueryResult aquery query
+options: AgentDefinition BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Observer Options effort_modes permission_modes
+payloads: HumanResponseReceived
+remote: McpConfigError McpHttpServerSpec McpServerSpec Toolbox
+runner: DriveOutcome PendingApproval SeededTurn
+views: AssistantMessage InjectedMessage Result ToolResultView ToolUse UserMessage ViewItem
+"""
+_MODULES = {
+    name: module
+    for module, _, names in (line.partition(": ") for line in _HOMES.strip().splitlines())
+    for name in names.split()
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -254,3 +254,7 @@ class StreamingProvider(Provider, Protocol):
     def stream(self, request: LLMRequest, on_delta: OnDelta) -> LLMResponse | Awaitable[LLMResponse]:
         """Answer `request`, and tell its parts as they come; the response is whole all the same."""
         ...
+
+
+LLMProvider: TypeAlias = Provider
+"""Another name for `Provider`, under which other SDKs know it."""
