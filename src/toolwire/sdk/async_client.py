@@ -52,16 +52,27 @@ class AsyncClient(ClientCore):
         model_selector: str | None = None,
         effort: str | None = None,
         enabled_mcp: Sequence[str] = (),
+        task_id: str | None = None,
     ) -> DriveOutcome:
         """Begin a task and work on it until it rests.
 
+        Args:
+            goal: what is wanted.
+            images: pictures that belong to it.
+            permission_mode, model_selector, effort, enabled_mcp: for this turn, instead of what the options say.
+            task_id: an id of your choice, "task-…", such as one made of a conversation's elsewhere.
+
         Raises:
-            InvalidTurnOptionError: a mode or an effort that does not exist.
+            InvalidTurnOptionError: a mode, an effort or an id that cannot be.
+            NotResumableError: there is a task `task_id` already.
             StoreUnavailable: the storage cannot be written.
         """
         options = TurnOptions(permission_mode, model_selector, effort, tuple(enabled_mcp))
         runner = await self._open()
-        return await runner.drive(runner.begin(goal, await self._images(images), options))
+        pictures = await self._images(images)
+        if task_id is not None:
+            await runner.check_new(task_id)
+        return await runner.drive(runner.begin(goal, pictures, options, task_id=task_id))
 
     async def send_goal(
         self,

@@ -76,9 +76,15 @@ class Host:
         self.observers: list[Observer] = []
         self.delta_sinks: list[OnTaskDelta] = []
 
-    def create(self, trace_id: str = "") -> Task:
-        """A new task without events; it is stored with its first step."""
-        task = Task(f"task-{os.urandom(16).hex()}", trace_id)
+    def create(self, trace_id: str = "", task_id: str | None = None) -> Task:
+        """A new task without events; it is stored with its first step.
+
+        Raises:
+            NotResumableError: there is one of that id.
+        """
+        if task_id in self.tasks:
+            raise NotResumableError(f"there is a task {task_id!r} already; give it its next goal instead")
+        task = Task(task_id or f"task-{os.urandom(16).hex()}", trace_id)
         self.tasks[task.id] = task
         return task
 

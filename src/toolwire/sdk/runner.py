@@ -4,6 +4,7 @@ One task has one driver at a time. Whoever comes while it is busy is told so (`N
 want it to stop.
 """
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from toolwire.sdk.turn import drive
 from toolwire.sdk.turn_state import JSON, Agent, Turn, clipped, fitted
 
 MAX_GOAL_BYTES = 2048
+_TASK_ID = re.compile(r"task-[A-Za-z0-9_-]{1,64}")
 EXPIRED = "nobody answered in time"
 
 
@@ -73,15 +75,23 @@ class Runner:
         self._remote = remote
         self._environments: dict[str, tuple[str, Message]] = {}
 
-    def begin(self, goal: str, images: Sequence[ImageBlock], options: TurnOptions, parent: Task | None = None) -> Task:
+    def begin(
+        self,
+        goal: str,
+        images: Sequence[ImageBlock],
+        options: TurnOptions,
+        parent: Task | None = None,
+        task_id: str | None = None,
+    ) -> Task:
         """A new task with its goal, recorded and not saved; `parent` is the task that handed it out.
 
         Raises:
             InvalidTurnOptionError: an option of the turn that cannot be.
+            NotResumableError: there is a task `task_id`.
             TypeError: the goal is no text.
         """
         check_turn(options)
-        task = self.host.create("" if parent is None else parent.trace_id)
+        task = self.host.create("" if parent is None else parent.trace_id, task_id)
         contents, model = self.host.contents, options.model or self.agent.model
         shown, ref = _goal(goal, self.host)
         parent_id, depth = (None, 0) if parent is None else (parent.id, parent.depth + 1)
@@ -95,6 +105,23 @@ class Runner:
         task.say([_goal_message(goal, images)], contents)
         task.record(p.TaskStarted(f"lease-{self.host.owner}", _said(options)))
         return task
+
+    async def check_new(self, task_id: str) -> None:
+        """Make sure that a task can begin under an id that was chosen outside.
+
+        Raises:
+            InvalidTurnOptionError: that is no such id.
+            NotResumableError: there is a task of that id.
+        """
+        if not _TASK_ID.fullmatch(task_id):
+            raise InvalidTurnOptionError(
+                f"task_id must be 'task-' and up to 64 letters, digits, - or _, got {task_id!r}"
+            )
+        try:
+            await self.host.find(task_id)
+        except NotResumableError:
+            return
+        raise NotResumableError(f"there is a task {task_id!r} already; give it its next goal instead")
 
     async def next_goal(self, task_id: str, goal: str, images: Sequence[ImageBlock], options: TurnOptions) -> Task:
         """A task at rest with its next goal, recorded and not saved.
