@@ -59,6 +59,8 @@ async def settle(turn: Turn) -> bool:
     """
     task = turn.task
     ready, gated = await _decided(turn)
+    if turn.agent.resolver is not None:  # a resolver that died with its process is asked again, but not a person
+        gated = [call for call in task.asked if not call.verify]
     if gated and turn.agent.resolver is not None:
         await turn.host.save(task)
         async with anyio.create_task_group() as group:

@@ -48,7 +48,6 @@ def _recover_call(turn: Turn, call: OpenCall) -> None:
         call_id, asked.tool_name, asked.arguments, asked.arguments_ref, VERIFY_FIRST, asked.rule
     )
     task.record(again, origin="system")
-    call.verify = True
 
 
 def _began(task: Task, call_id: str) -> int:

@@ -297,6 +297,7 @@ def _denied(task: Task, payload: p.ToolCallDenied) -> None:
 
 def _asked(task: Task, payload: p.ToolCallApprovalRequested) -> None:
     if call := task.calls.get(payload.call_id):
+        call.verify = call.verify or call.state == "started"
         call.state, call.asked = "asked", payload
 
 

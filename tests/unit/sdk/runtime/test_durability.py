@@ -299,3 +299,22 @@ async def test_what_was_said_for_a_turn_holds_until_its_end_even_after_a_restart
         ("other", None),
         ("other", None),
     ]
+
+
+async def test_a_resolver_is_asked_about_what_waited_before_it_was_there(tmp_path: Path):
+    ran: list[Any] = []
+
+    async def yes(_name: str, _arguments: Any) -> bool:
+        return True
+
+    calls = use(("t1", "act", {"n": 1}), ("t2", "act", {"n": 2}))
+    async with AsyncClient(
+        agent(noting("act", ran, "high")), provider=model(calls), host_config=stored(tmp_path)
+    ) as client:
+        outcome = await client.start(goal="go")
+
+    options = agent(noting("act", ran, "high"), can_use_tool=yes)
+    async with AsyncClient(options, provider=model(say()), host_config=stored(tmp_path)) as client:
+        outcome = await client.deny(outcome.task_id, "t1")
+
+    assert (outcome.wake_handle, ran) == (NEXT_GOAL_WAKE_HANDLE, [("act", {"n": 2})])
