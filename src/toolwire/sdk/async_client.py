@@ -56,11 +56,7 @@ class AsyncClient(ClientCore):
     ) -> DriveOutcome:
         """Begin a task and work on it until it rests.
 
-        Args:
-            goal: what is wanted.
-            images: pictures that belong to it.
-            permission_mode, model_selector, effort, enabled_mcp: for this turn, instead of what the options say.
-            task_id: an id of your choice, "task-…", such as one made of a conversation's elsewhere.
+        It gets an id of its own, or `task_id`: "task-…", such as one made of a conversation's id elsewhere.
 
         Raises:
             InvalidTurnOptionError: a mode, an effort or an id that cannot be.
