@@ -4,7 +4,7 @@ Every header that can carry a key is looked at. One key sent twice is one key; t
 nobody could tell which of them the request is meant to run under (gateway.md 45, D22).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -43,6 +43,10 @@ class Auth:
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
+
+    def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
+        """Tell `listener` of every key that is revoked; see `Keys.on_revoked`."""
+        self._keys.on_revoked(listener)
 
     def identify(self, credentials: Sequence[bytes]) -> Identity:
         """Who is asking.

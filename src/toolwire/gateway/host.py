@@ -85,7 +85,7 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)
     http = McpHttp(engine, door, sessions, guard, settings)
-    links = AgentLinks(auth, agents, presence, channels, clock)
+    links = AgentLinks(auth, agents, presence, channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
     routes: Sequence[BaseRoute] = [
         *AgentRoutes(

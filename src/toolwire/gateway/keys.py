@@ -5,6 +5,7 @@ are held in memory, so that a call's key is found without the store, and the sto
 """
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Literal
 
@@ -72,6 +73,7 @@ class Keys:
         self._records: dict[str, KeyRecord] = {}
         self._by_hash: dict[str, KeyRecord] = {}
         self._writing = anyio.Lock()
+        self._revoked: list[Callable[[KeyRecord], None]] = []
 
     async def load(self) -> None:
         """Read all owners and keys from the store.
@@ -156,7 +158,7 @@ class Keys:
                 raise Conflict("this is the last oag_ key of its owner; make another one before you revoke it")
             record = msgspec.structs.replace(record, revoked_at=self._clock.now())
             await self._store.tx([_put(record)])
-            self._keep(record)
+            self._drop(record)
         return record
 
     async def revoke_all(self, owner: str, agent_id: str) -> None:
@@ -170,7 +172,11 @@ class Keys:
             records = [msgspec.structs.replace(r, revoked_at=now) for r in self.list(owner, agent_id) if r.active]
             await self._store.tx([_put(record) for record in records])
             for record in records:
-                self._keep(record)
+                self._drop(record)
+
+    def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
+        """Tell `listener` of every key that is revoked, to close what it has opened; it must not block or raise."""
+        self._revoked.append(listener)
 
     def list(self, owner: str, agent_id: str | None = None) -> list[KeyRecord]:
         """An owner's keys, revoked ones too, oldest first; with `agent_id` only those of that agent."""
@@ -204,6 +210,11 @@ class Keys:
 
     def _count(self, kind: KeyKind, owner: str, agent_id: str | None) -> int:
         return sum(1 for r in self.list(owner, agent_id) if r.kind == kind and r.active)
+
+    def _drop(self, record: KeyRecord) -> None:
+        self._keep(record)
+        for listener in self._revoked:
+            listener(record)
 
     def _keep(self, record: KeyRecord) -> None:
         self._records[record.key_id] = record

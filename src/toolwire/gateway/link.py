@@ -21,6 +21,7 @@ from toolwire.gateway.channel import Party, Receipt, cancel_message
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery, delivery_id_of
 from toolwire.gateway.desk import Desk
+from toolwire.gateway.keys import KeyRecord
 from toolwire.gateway.link_frames import (
     POLICY,
     BadFrame,
@@ -28,6 +29,7 @@ from toolwire.gateway.link_frames import (
     Send,
     data_of,
     draft_of,
+    payload_bytes,
     refuse_handshake,
     sort_out,
     texts_of,
@@ -62,6 +64,8 @@ MAX_BACKLOG: Final = 20_000
 """Frames that wait for an agent that does not read; beyond that its link is given up."""
 MAX_BAD_FRAMES: Final = 16
 """Messages that are no frames before the link is given up."""
+MAX_JOURNAL_LEN: Final = 128
+REPLY_LIMIT_BYTES: Final = 32 * 1024 * 1024
 
 GOING_AWAY: Final = 1012
 """Close code: the server (this one) is shutting down."""
@@ -87,16 +91,27 @@ class AgentLinks:
         presence: the desks.
         channels: the message service.
         clock: wall time.
+        reply_limit_bytes: the largest payload of a message that an agent publishes.
     """
 
-    def __init__(self, auth: Auth, agents: Agents, presence: Presence, channels: Channels, clock: Clock) -> None:
+    def __init__(
+        self,
+        auth: Auth,
+        agents: Agents,
+        presence: Presence,
+        channels: Channels,
+        clock: Clock,
+        reply_limit_bytes: int = REPLY_LIMIT_BYTES,
+    ) -> None:
         self._clock = clock
+        self._reply_limit_bytes = reply_limit_bytes
         self._auth = auth
         self._agents = agents
         self._presence = presence
         self._channels = channels
         self._links: set[_Link] = set()
-        agents.on_removed(self._close_links)
+        agents.on_removed(self._close_removed)
+        auth.on_revoked(self._close_revoked)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one WebSocket from its handshake to its end."""
@@ -108,14 +123,20 @@ class AgentLinks:
             await refuse_handshake(scope, send, error)
             return
         await send({"type": "websocket.accept"})
-        link = _Link(identity, self._agents, self._presence, self._channels, self._clock, send)
+        limit = self._reply_limit_bytes
+        link = _Link(identity, self._agents, self._presence, self._channels, self._clock, send, limit)
         self._links.add(link)
         try:
             await link.serve(receive)
         finally:
             self._links.discard(link)
 
-    def _close_links(self, record: AgentRecord) -> None:
+    def _close_revoked(self, record: KeyRecord) -> None:
+        for link in self._links:
+            if link.key_id == record.key_id:
+                link.end(POLICY, "its key was revoked")
+
+    def _close_removed(self, record: AgentRecord) -> None:
         for link in self._links:
             if link.agent_id == record.agent_id:
                 link.end(POLICY, "the agent was removed")
@@ -133,10 +154,13 @@ class _Link:
         channels: Channels,
         clock: Clock,
         send: Send,
+        reply_limit_bytes: int,
     ) -> None:
         self._clock = clock
+        self._reply_limit_bytes = reply_limit_bytes
         assert identity.agent_id is not None, "an agk_ key has its agent"
         self.agent_id = identity.agent_id
+        self.key_id = identity.key_id
         self.journal = ""
         self.in_flight = 0
         self.draining = False
@@ -160,7 +184,8 @@ class _Link:
             hello = await self._greet(receive)
             if hello is None:
                 return
-            await self._converse(hello, receive)
+            if self._end is None:
+                await self._converse(hello, receive)
         except _Ended as ended:
             self._end = ended
         if self._end is not None:
@@ -195,8 +220,8 @@ class _Link:
                     raise InvalidRequest("the first frame must be hello")
                 if hello.protocol != PROTOCOL:
                     raise InvalidRequest(f"protocol {hello.protocol} is not spoken here; speak {PROTOCOL}")
-                if not hello.journal:
-                    raise InvalidRequest("journal must not be empty")
+                if not 1 <= len(hello.journal) <= MAX_JOURNAL_LEN:
+                    raise InvalidRequest(f"journal must have 1 to {MAX_JOURNAL_LEN} characters")
                 skills = await self._agents.sync(self.agent_id, hello.registration)
             except ValueError:
                 raise await self._refused(InvalidRequest("no frame was sent")) from None
@@ -251,6 +276,8 @@ class _Link:
             except InvalidRequest as error:
                 frames, bad = sort_out(data, error)
                 self._refuse_frames(bad)
+            if len(data) > self._reply_limit_bytes:
+                frames = self._refuse_large(frames)
             self._take(frames)
             while self._committing >= MAX_COMMITTING:
                 self._committed = anyio.Event()
@@ -309,6 +336,16 @@ class _Link:
             raise _Ended(POLICY, "too many messages that are no frames of this protocol")
         for frame in bad:
             self._put(Refused(frame.error.code, frame.error.message, frame.ref))
+
+    def _refuse_large(self, frames: tuple[FromAgent, ...]) -> tuple[FromAgent, ...]:
+        """The frames of a large message without those that alone are too large; the agent is told which."""
+        limit, kept = self._reply_limit_bytes, list[FromAgent]()
+        for frame in frames:
+            if isinstance(frame, Publish) and payload_bytes(frame) > limit:
+                self._put(Refused("payload_too_large", f"the payload is larger than {limit} bytes", frame.ref))
+            else:
+                kept.append(frame)
+        return tuple(kept)
 
     def _put(self, frame: FromGateway) -> None:
         self._outgoing.append(frame)

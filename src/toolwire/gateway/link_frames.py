@@ -74,6 +74,11 @@ def draft_of(frame: Publish) -> Draft:
     return Draft(frame.type, frame.payload, frame.message_id, frame.in_reply_to)
 
 
+def payload_bytes(frame: Publish) -> int:
+    """How large a message is that a frame wants published."""
+    return len(_encode(frame.payload))
+
+
 async def refuse_handshake(scope: MutableMapping[str, Any], send: Send, error: ToolwireError) -> None:
     """Answer the handshake with an HTTP status where the server can, else with a close."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):

@@ -161,7 +161,9 @@ class ChannelRoutes:
             timeout_s = body.timeout_ms / 1000
             return await self._channels.wait(channel, body.in_reply_to, timeout_s, body.since, body.expect_types)
 
-        return answer(message_shown(await unless_gone(request, waiting)))
+        message = await unless_gone(request, waiting)
+        self._reader.identify(request, "oag", "agk")  # the key may have been revoked meanwhile
+        return answer(message_shown(message))
 
     async def _channel(self, request: Request) -> tuple[Channel, Party]:
         party = party_of(self._reader.identify(request, "oag", "agk"))

@@ -63,8 +63,12 @@ class DeliveryRoutes:
         agent_id, key_id = self._asking(request)
         body = await self._reader.body(request, Reading)
 
+        def check() -> None:
+            self._reader.identify(request, "agk")  # the key may be revoked while this waits
+
         async def reading() -> Sequence[Fetched]:
-            return await self._deliveries.read(agent_id, body.journal or key_id, body.max, body.block_ms / 1000)
+            journal, block_s = body.journal or key_id, body.block_ms / 1000
+            return await self._deliveries.read(agent_id, journal, body.max, block_s, check)
 
         fetched = await unless_gone(request, reading)
         return answer(

@@ -35,7 +35,7 @@ from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.keys import Keys
-from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.link import REPLY_LIMIT_BYTES, AgentLinks
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.providers.agent import AgentProvider
@@ -72,7 +72,7 @@ class NoBlobs:
 class Service:
     """A gateway without its HTTP surfaces."""
 
-    def __init__(self, store: Store, clock: ManualClock) -> None:
+    def __init__(self, store: Store, clock: ManualClock, reply_limit_bytes: int) -> None:
         self.store = store
         self.clock = clock
         self.engine = Engine(store, NoBlobs(), clock)
@@ -87,7 +87,7 @@ class Service:
         self.courier = Courier(self.presence, self.channels, store, self.engine.recorder, clock)
         self.post = Post(self.presence, self.channels, self.engine.recorder, clock)
         self.deliveries = Deliveries(self.presence, clock)
-        self.links = AgentLinks(self.auth, self.agents, self.presence, self.channels, clock)
+        self.links = AgentLinks(self.auth, self.agents, self.presence, self.channels, clock, reply_limit_bytes)
         self.caller = Caller("key_1", OWNER, "gateway")
         self.tasks: TaskGroup
 
@@ -279,11 +279,13 @@ class LinkedAgent:
 
 @asynccontextmanager
 async def open_service(
-    make_store: Callable[[ManualClock], Store] = MemoryStore, clock: ManualClock | None = None
+    make_store: Callable[[ManualClock], Store] = MemoryStore,
+    clock: ManualClock | None = None,
+    reply_limit_bytes: int = REPLY_LIMIT_BYTES,
 ) -> AsyncGenerator[Service]:
     """A running service; over the store of another one it is what a restart finds."""
     clock = clock or ManualClock()
-    service = Service(make_store(clock), clock)
+    service = Service(make_store(clock), clock, reply_limit_bytes)
     await service.keys.load()
     await service.agents.load()
     async with service.engine.running(), anyio.create_task_group() as tasks:

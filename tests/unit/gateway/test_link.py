@@ -15,7 +15,7 @@ from toolwire.core.errors import AgentOffline, StoreUnavailable
 from toolwire.core.ports import Op, Put
 from toolwire.core.result import TOOL_FAILED, Text
 from toolwire.gateway.delivery import decode_delivery
-from toolwire.wire.link import Drain, Hello, Published, Read, Refused, Registration, Skill, Welcome
+from toolwire.wire.link import Drain, Hello, Publish, Published, Read, Refused, Registration, Skill, Welcome
 
 
 def hello(journal: str = "journal_1", protocol: int = 1, **registration: Any) -> Hello:
@@ -68,6 +68,7 @@ async def test_a_link_that_does_not_say_hello_is_closed():
         ('{"frame":"drain"}', "invalid_request"),
         ('{"frame":"hello","protocol":2,"journal":"j","registration":{"name":"a"}}', "invalid_request"),
         ('{"frame":"hello","protocol":1,"journal":"","registration":{"name":"a"}}', "invalid_request"),
+        ('{"frame":"hello","protocol":1,"journal":"%s","registration":{"name":"a"}}' % ("j" * 129), "invalid_request"),
         ('{"frame":"hello","protocol":1,"journal":"j","registration":{"name":"a","skills":[{"name":"a b"}]}}',
          "invalid_param"),
     ],
@@ -321,6 +322,52 @@ async def test_an_agent_that_is_removed_is_detached_and_its_calls_end():
             assert await calling.code() == "agent_not_found"
             with anyio.fail_after(5):
                 await agent.closed.wait()
+
+
+async def test_a_link_ends_with_its_key():
+    """A revoked key opens nothing from now on, and keeps nothing open; the agent's other key is as good as before."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("research")
+        record, other = await service.keys.create("agk", "own_1", agent_id)
+        async with service.link(key, "do", journal="one") as kept, service.link(other, "do", journal="two") as ended:
+            await service.keys.revoke("own_1", record.key_id)
+            with anyio.fail_after(5):
+                await ended.closed.wait()
+            assert ended.events[-1]["type"] == "websocket.close"
+            calling = service.call(agent_id, "do")
+            kept.publish(await kept.delivered(), text="here")
+            assert (await calling.end()).content == (Text("here"),)
+
+
+async def test_a_key_that_is_revoked_before_hello_attaches_nobody():
+    async with open_service() as service:
+        agent_id, _ = await service.agent("research")
+        record, key = await service.keys.create("agk", "own_1", agent_id)
+        async with service.socket(key) as agent:
+            await anyio.wait_all_tasks_blocked()
+            await service.keys.revoke("own_1", record.key_id)
+            agent.say(hello(skills=(Skill("do"),)))
+            with anyio.fail_after(5):
+                await agent.closed.wait()
+            assert not service.presence.desk(agent_id).online
+
+
+async def test_an_answer_that_is_too_large_is_refused_alone_and_another_may_take_its_place():
+    """gateway.md §6: `reply_limit_bytes`; the agent is told, so that it can say something else."""
+    async with open_service(reply_limit_bytes=1000) as service:
+        agent_id, key = await service.agent("wordy")
+        async with service.link(key, "do") as agent:
+            calls = [service.call(agent_id, "do") for _ in range(2)]
+            large, small = [await agent.delivered() for _ in calls]
+            agent.say(
+                Publish(1, large.channel_id, "agent_reply", {"text": "x" * 1000}, None, large.message_id),
+                Publish(2, small.channel_id, "agent_reply", {"text": "x" * 900}, None, small.message_id),
+            )
+            refused = await agent.next()
+            assert (refused.code, refused.ref) == ("payload_too_large", 1)
+            assert (await calls[1].end()).content == (Text("x" * 900),)
+            agent.publish(large, text="in short")
+            assert (await calls[0].end()).content == (Text("in short"),)
 
 
 async def test_an_agent_that_does_not_read_is_let_go():

@@ -9,7 +9,7 @@ import anyio
 import httpx2
 import pytest
 
-from tests.unit.gateway.service import Service, open_service
+from tests.unit.gateway.service import Calling, Service, open_service
 from toolwire.core.result import Text
 from toolwire.gateway.app import RestApp
 from toolwire.gateway.keys import KeyKind
@@ -17,7 +17,7 @@ from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_channels import ChannelRoutes
 from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.surfaces.limits import Guard
-from toolwire.wire.link import Registration, Skill
+from toolwire.wire.link import Registration, Skill, message_id_of
 
 
 @dataclass
@@ -272,3 +272,31 @@ async def test_a_client_that_goes_away_while_it_waits_takes_nothing(what: str):
         await anyio.wait_all_tasks_blocked()
         if what == "read":
             assert len(await site.good("POST", read, site.agent_key, {"journal": "another"})) == 1
+
+
+async def test_who_waits_is_not_answered_any_more_when_the_key_is_revoked_meanwhile():
+    """The message stays for whoever may have it."""
+    async with open_site() as site:
+        read = f"/api/v1/agents/{site.agent_id}/deliveries/read"
+        record, revoked = await site.service.keys.create("agk", "own_1", site.agent_id)
+        statuses: list[int] = []
+        calls: list[Calling] = []
+
+        async def wait(path: str, body: Any) -> None:
+            statuses.append((await site.ask("POST", path, revoked, body))[0])
+
+        channel = (await site.good("POST", "/api/v1/channels", site.owner_key, {"participants": [site.agent_id]}))[
+            "channel_id"
+        ]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait, read, {"block_ms": 4000})
+            tasks.start_soon(wait, f"/api/v1/channels/{channel}/wait", {"in_reply_to": "msg_1", "timeout_ms": 4000})
+            await anyio.wait_all_tasks_blocked()
+            await site.service.keys.revoke("own_1", record.key_id)
+            said: dict[str, Any] = {"type": "note", "payload": {}, "in_reply_to": "msg_1"}
+            await site.good("POST", f"/api/v1/channels/{channel}/messages", site.owner_key, said)
+            calls.append(site.service.call(site.agent_id, "do"))
+        assert statuses == [401, 401]
+        [fetched] = await site.good("POST", read, site.agent_key, {})
+        assert fetched["message"]["message_id"] == message_id_of(calls[0].call.id)
+        calls[0].leave()
