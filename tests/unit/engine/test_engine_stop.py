@@ -141,7 +141,14 @@ async def test_a_store_that_fails_at_the_end_does_not_keep_the_engine_from_stopp
             store.failure = StoreUnavailable("the disk is full; make room")
     assert store.puts("call") == []
     assert "cannot write records" in caplog.text
-    assert await engine.load("alice", "call_unknown") is None  # nobody waits for a recorder that has stopped
+
+
+async def test_nobody_waits_for_a_recorder_that_has_stopped():
+    async with running() as engine:
+        pass
+    engine.recorder.add(tuple[Op, ...])
+    with anyio.fail_after(5):
+        assert await engine.load("alice", "call_unknown") is None
 
 
 async def test_an_error_of_the_user_comes_out_after_everything_was_written():

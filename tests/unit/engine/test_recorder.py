@@ -85,6 +85,30 @@ async def test_whoever_needs_an_entry_waits_for_the_batch_under_way_and_the_one_
         held.set()
 
 
+async def test_whoever_needs_an_entry_waits_for_the_batch_under_way_when_there_is_none_behind_it():
+    store, writing, held = FaultyStore(LoopClock()), anyio.Event(), anyio.Event()
+
+    async def hold(ops: Sequence[Op]) -> None:
+        writing.set()
+        await held.wait()
+
+    async def let_go() -> None:
+        await anyio.sleep(1)
+        held.set()
+
+    store.before_tx = hold
+    recorder = Recorder(store)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(recorder.write)
+        recorder.add(row(1))
+        await writing.wait()
+        assert recorder.behind
+        tasks.start_soon(let_go)
+        await recorder.caught_up()
+        assert numbers(store) == [1]
+        tasks.cancel_scope.cancel()
+
+
 async def test_a_store_that_fails_loses_nothing_and_is_asked_again_every_second(caplog: pytest.LogCaptureFixture):
     store = FaultyStore(LoopClock())
     store.failure = FULL
@@ -176,6 +200,27 @@ async def test_a_slow_store_makes_the_next_caller_wait_until_there_is_room():
         assert entered
         tasks.cancel_scope.cancel()
     assert numbers(store) == list(range(MAX_PENDING + 2))
+
+
+async def test_whoever_waits_for_room_waits_on_while_others_fill_it_again():
+    store, left = FaultyStore(LoopClock()), [3]
+    recorder = Recorder(store)
+
+    async def refill(ops: Sequence[Op]) -> None:
+        if left[0]:
+            left[0] -= 1
+            for n in range(MAX_PENDING + 1):
+                recorder.add(row(n))
+
+    store.before_tx = refill
+    recorder.add(row(0))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(recorder.write)
+        await anyio.sleep(LINGER_S * 1.5)
+        assert recorder.full
+        await recorder.room()
+        assert (recorder.full, left) == (False, [0])
+        tasks.cancel_scope.cancel()
 
 
 async def test_whoever_waits_for_room_goes_on_when_the_store_fails():

@@ -4,6 +4,7 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from tests.contracts.stores import SettableClock
 from tests.unit.engine.fakes import (
@@ -174,7 +175,8 @@ async def test_an_open_call_whose_key_has_expired_does_not_stand_in_for_a_later_
     old = call_of(key="k1", clock=clock)
     await leave_open(store, old, claimed=False)
     if later == "another":
-        await leave_open(store, call_of(key="k1", arguments={"n": 2}, clock=clock))
+        first_found = replace(call_of(key="k1", arguments={"n": 2}, clock=clock), id="call_")
+        await leave_open(store, first_found)
     held = HeldTools()
     async with running(store, clock) as engine, anyio.create_task_group() as tasks:
         await recover(engine, lambda call: held.call)

@@ -12,7 +12,7 @@ from toolwire.core.ports import Enqueue
 from toolwire.core.result import Result, text_result
 from toolwire.engine.engine import Limits
 from toolwire.engine.offload import EXPIRING_BLOBS, INLINE_BYTES
-from toolwire.engine.retention import BLOBS_AT_ONCE, SWEEP_EVERY_S, sweep
+from toolwire.engine.retention import BLOBS_AT_ONCE, LEASE_S, SWEEP_EVERY_S, sweep
 
 pytestmark = pytest.mark.virtual_time
 
@@ -80,3 +80,5 @@ async def test_any_number_of_blobs_goes_and_those_that_are_not_due_stay():
     await anyio.sleep(1)
     await sweep(store, blobs)
     assert not await is_there(blobs, "results/call_0")
+    await anyio.sleep(LEASE_S + 1)
+    assert list(await store.claim(EXPIRING_BLOBS, "anybody", 1, LEASE_S)) == []
