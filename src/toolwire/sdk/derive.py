@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin
 
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.result import Block
+from toolwire.core.result import Block, Result
 from toolwire.sdk.content import ContentRef, Image, Resource
 from toolwire.sdk.records import NO_DEFAULT, is_model, is_positional, members
 from toolwire.sdk.result import ToolResult
@@ -72,7 +72,7 @@ def _is_record(hint: Any) -> bool:
     cls = get_origin(hint) or hint
     if cls is Annotated:
         return _is_record(see_through(get_args(hint)[0]))
-    if not isinstance(cls, type) or issubclass(cls, (ToolResult, ContentRef, Image, Resource, Block)):
+    if not isinstance(cls, type) or issubclass(cls, (ToolResult, Result, ContentRef, Image, Resource, Block)):
         return False  # these become content, not data
     return is_model(cls) or (members(cls) is not None and not is_positional(cls))
 
