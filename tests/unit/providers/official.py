@@ -21,6 +21,22 @@ PIXEL = b64encode(b"\x89PNG pixel").decode()
 SOUND = b64encode(b"RIFF sound").decode()
 
 
+EVERY_KIND = CallToolResult(
+    content=[
+        TextContent(type="text", text="words"),
+        ImageContent(type="image", data=PIXEL, mime_type="image/png"),
+        AudioContent(type="audio", data=SOUND, mime_type="audio/wav"),
+        EmbeddedResource(
+            type="resource",
+            resource=TextResourceContents(uri="file:///a.txt", mime_type="text/plain", text="A"),
+        ),
+        EmbeddedResource(type="resource", resource=BlobResourceContents(uri="file:///b.bin", blob=SOUND)),
+        ResourceLink(type="resource_link", uri="file:///c.txt", name="c"),
+    ],
+    structured_content={"n": 1},
+)
+
+
 def make_server() -> MCPServer:
     server = MCPServer("official", version="7")
 
@@ -37,20 +53,7 @@ def make_server() -> MCPServer:
     @server.tool()
     def everything() -> CallToolResult:
         """One block of each kind."""
-        return CallToolResult(
-            content=[
-                TextContent(type="text", text="words"),
-                ImageContent(type="image", data=PIXEL, mime_type="image/png"),
-                AudioContent(type="audio", data=SOUND, mime_type="audio/wav"),
-                EmbeddedResource(
-                    type="resource",
-                    resource=TextResourceContents(uri="file:///a.txt", mime_type="text/plain", text="A"),
-                ),
-                EmbeddedResource(type="resource", resource=BlobResourceContents(uri="file:///b.bin", blob=SOUND)),
-                ResourceLink(type="resource_link", uri="file:///c.txt", name="c"),
-            ],
-            structured_content={"n": 1},
-        )
+        return EVERY_KIND
 
     @server.tool()
     def fail() -> CallToolResult:
