@@ -28,7 +28,7 @@ from tests.interaction.requirements import HTTP_2025, HTTP_2026, proves
 from tests.interaction.transport import PATIENCE_S, connect
 from toolwire.compose import ToolServer, open_tool_server
 from toolwire.surfaces.exchange import Exchange
-from toolwire.surfaces.mcp_methods import Asked
+from toolwire.surfaces.asked import Asked
 
 TELLING: dict[str, Any] = {"name": "tell_and_hold", "_meta": {"progressToken": "t"}}
 ACCEPTS = [JSON_ONLY, BOTH, SSE_ONLY]

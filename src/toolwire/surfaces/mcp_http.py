@@ -19,10 +19,11 @@ from toolwire.core.event import Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
+from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Admission, Door
 from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
 from toolwire.surfaces.limits import Disconnected, Guard, check_json, credentials_in, map_headers, read_body
-from toolwire.surfaces.mcp_methods import Asked, Reply, answer, error_reply
+from toolwire.surfaces.mcp_methods import answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, check_sent_once, read_meta

@@ -6,8 +6,6 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from msgspec import Struct
-
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
     InternalError,
@@ -22,12 +20,11 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Failure, failed
 from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
-from toolwire.engine.record import Listener
+from toolwire.surfaces.asked import Asked, Reply, error_reply, failure_reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint, Extras
-from toolwire.surfaces.sessions import Session
-from toolwire.wire.jsonrpc import Message, error_body, result_body
+from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.handshake import discover_result, initialize_result
-from toolwire.wire.mcp.replies import CACHED_PRIVATELY, modern_result, plain_result, tool_result, tools_list_result
+from toolwire.wire.mcp.replies import CACHED_PRIVATELY, tool_result, tools_list_result
 from toolwire.wire.mcp.requests import ToolCall, meta_milliseconds, meta_string, read_cursor, read_tool_call
 from toolwire.wire.rest import rfc3339
 
@@ -38,54 +35,6 @@ TASK_KEY = "toolwire/task_id"
 KEY_KEY = "toolwire/idempotency_key"
 REPLAY_KEY = "toolwire/idempotency"
 TIMEOUT_KEY = "toolwire/timeout_ms"
-
-
-class Asked(Struct):
-    """One request, with everything that its answer depends on.
-
-    `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
-    it. `progress_token` is JSON text. `listener` hears the call's events.
-    """
-
-    message: Message
-    caller: Caller
-    endpoint: Endpoint
-    version: str
-    modern: bool = False
-    key_header: str | None = None
-    session: Session | None = None
-    listener: Listener | None = None
-    progress_token: bytes | None = None
-    call_id: str | None = None
-    outlives_request: bool = False
-
-
-class Reply(Struct, frozen=True):
-    """A JSON-RPC response and the HTTP status that goes with it; `refused` says that it is an error."""
-
-    body: bytes
-    status: int = 200
-    replayed: bool = False
-    refused: bool = False
-
-
-def error_reply(asked: Asked, error: ToolwireError, request_id: str | None = None) -> Reply:
-    """The response to a request that was refused; `request_id` is what the log knows it by, if it is in there."""
-    if error.told != error.message:
-        request_id = request_id or new_id("req")
-        logger.error("request %s was refused: %s", request_id, error.message)
-    failure = Failure(error.code, error.told, error.data)
-    return failure_reply(asked.endpoint, asked.message.id, failure, asked.modern, request_id)
-
-
-def failure_reply(
-    endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool, request_id: str | None = None
-) -> Reply:
-    """A failure as a JSON-RPC error, by the endpoint's row for its code."""
-    row = endpoint.row(failure.code)
-    data = {**(failure.data or {}), "request_id": request_id or new_id("req")}
-    body = error_body(id_, row, failure.code, failure.message, data)
-    return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)
 
 
 async def answer(engine: Engine, asked: Asked) -> Reply:
@@ -104,21 +53,16 @@ async def answer(engine: Engine, asked: Asked) -> Reply:
         return error_reply(asked, mistake, request_id)
 
 
-def _reply(asked: Asked, members: JsonObject) -> Reply:
-    result = modern_result(members, asked.endpoint.stamp) if asked.modern else plain_result(members)
-    return Reply(result_body(asked.message.id, result))
-
-
 async def _initialize(engine: Engine, asked: Asked) -> Reply:
-    return _reply(asked, initialize_result(asked.message, asked.endpoint.info))
+    return result_reply(asked, initialize_result(asked.message, asked.endpoint.info))
 
 
 async def _discover(engine: Engine, asked: Asked) -> Reply:
-    return _reply(asked, {**discover_result(asked.endpoint.info), **CACHED_PRIVATELY})
+    return result_reply(asked, {**discover_result(asked.endpoint.info), **CACHED_PRIVATELY})
 
 
 async def _ping(engine: Engine, asked: Asked) -> Reply:
-    return _reply(asked, {})
+    return result_reply(asked, {})
 
 
 async def _tools_list(engine: Engine, asked: Asked) -> Reply:

@@ -20,8 +20,9 @@ from toolwire.core.errors import InvalidRequest, ServiceUnavailable, ToolwireErr
 from toolwire.core.event import Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
+from toolwire.surfaces.asked import Asked, error_reply
 from toolwire.surfaces.endpoint import Endpoint
-from toolwire.surfaces.mcp_methods import Asked, answer, error_reply
+from toolwire.surfaces.mcp_methods import answer
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import check_no_modern_meta, names_version, read_meta
 from toolwire.wire.mcp.replies import progress_body

@@ -1,0 +1,75 @@
+"""One request with all that its answer depends on, and the answer as bytes; it knows no method.
+
+Spec: JSON-RPC 2.0, 5; contract mcp.md 1.2, 1.3.
+"""
+
+import logging
+
+from msgspec import Struct
+
+from toolwire.core.call import Caller
+from toolwire.core.errors import ToolwireError
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Failure
+from toolwire.engine.record import Listener
+from toolwire.surfaces.endpoint import Endpoint
+from toolwire.surfaces.sessions import Session
+from toolwire.wire.jsonrpc import Message, error_body, result_body
+from toolwire.wire.mcp.replies import modern_result, plain_result
+
+logger = logging.getLogger("toolwire.surfaces")
+
+
+class Asked(Struct):
+    """One request, with everything that its answer depends on.
+
+    `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
+    it. `progress_token` is JSON text. `listener` hears the call's events.
+    """
+
+    message: Message
+    caller: Caller
+    endpoint: Endpoint
+    version: str
+    modern: bool = False
+    key_header: str | None = None
+    session: Session | None = None
+    listener: Listener | None = None
+    progress_token: bytes | None = None
+    call_id: str | None = None
+    outlives_request: bool = False
+
+
+class Reply(Struct, frozen=True):
+    """A JSON-RPC response and the HTTP status that goes with it; `refused` says that it is an error."""
+
+    body: bytes
+    status: int = 200
+    replayed: bool = False
+    refused: bool = False
+
+
+def error_reply(asked: Asked, error: ToolwireError, request_id: str | None = None) -> Reply:
+    """The response to a request that was refused; `request_id` is what the log knows it by, if it is in there."""
+    if error.told != error.message:
+        request_id = request_id or new_id("req")
+        logger.error("request %s was refused: %s", request_id, error.message)
+    failure = Failure(error.code, error.told, error.data)
+    return failure_reply(asked.endpoint, asked.message.id, failure, asked.modern, request_id)
+
+
+def failure_reply(
+    endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool, request_id: str | None = None
+) -> Reply:
+    """A failure as a JSON-RPC error, by the endpoint's row for its code."""
+    row = endpoint.row(failure.code)
+    data = {**(failure.data or {}), "request_id": request_id or new_id("req")}
+    body = error_body(id_, row, failure.code, failure.message, data)
+    return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)
+
+
+def result_reply(asked: Asked, members: JsonObject) -> Reply:
+    """The response with a result that has no `_meta` of its own."""
+    result = modern_result(members, asked.endpoint.stamp) if asked.modern else plain_result(members)
+    return Reply(result_body(asked.message.id, result))
