@@ -3,21 +3,27 @@
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from typing import Any, NoReturn, TypeAlias, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, Unpack, get_args, overload
 
 import anyio
 
 from toolwire.agent.attach import GRACE_S, Target, attached, open_journal, run_attached, target_of
+from toolwire.agent.context import Ctx
 from toolwire.agent.journal import Journal
 from toolwire.agent.link import Link, OpenSocket
 from toolwire.agent.tools import AgentToolOptions, checked_tools
 from toolwire.agent.worker import Body, Limits, Worker
 from toolwire.core.errors import ToolwireError
+from toolwire.sdk.result import ToolResult
 from toolwire.sdk.signature import Body as Function
 from toolwire.sdk.tool import DecoratedTool
 from toolwire.wire.link import DeliveryMode, Message, Registration
+
+if TYPE_CHECKING:
+    from toolwire.sdk.messages import Provider
+    from toolwire.sdk.options import HostConfig, Options
 
 JournalOrPath: TypeAlias = Journal | str | os.PathLike[str] | None
 
@@ -60,6 +66,60 @@ class Agent:
         self.description = description
         self.limits = limits or Limits()
         self._tools = checked_tools(tools)
+        self._open: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+
+    @classmethod
+    def from_options(
+        cls,
+        options: "Options",
+        *,
+        provider: "Provider | None" = None,
+        model: str | None = None,
+        workspace_dir: str | os.PathLike[str] | None = None,
+        host_config: "HostConfig | None" = None,
+        description: str = "",
+        delivery: DeliveryMode | None = "queue",
+    ) -> Self:
+        """Make an SDK agent one that can be attached: a message to it becomes a turn, a session a conversation.
+
+        Callers see one tool, `message`. The answer comes in pieces as it is written; the calls that the agent makes
+        come as progress. A turn that needs an approval which `options.can_use_tool` does not give fails, and says what
+        was asked. With `HostConfig(storage_path=…)` conversations survive the process.
+
+        Args:
+            options: what the agent is; its name is the one it is attached under.
+            provider: the model, instead of `options.provider`.
+            model: the model's name, instead of `options.model`.
+            workspace_dir: where it works, instead of `options.cwd`. All callers share it.
+            host_config: what its conversations stand on; by default memory, which forgets old ones.
+            description: what it is for, as callers read it.
+            delivery: as of `Agent`; by default one turn after the other within a conversation, and many beside it.
+
+        Raises:
+            KeyError, TypeError, ValueError: something in `options` cannot be, or there is no provider.
+            WorkspaceEscape: the workspace is not there.
+        """
+        from toolwire.agent.from_options import Conversations  # noqa: PLC0415 -- keeps the runtime out of the import of tools
+        from toolwire.sdk.async_client import AsyncClient  # noqa: PLC0415 -- the same
+
+        def make_client() -> AsyncClient:
+            where = None if workspace_dir is None else os.fspath(workspace_dir)
+            return AsyncClient(options, provider=provider, workspace_dir=where, model=model, host_config=host_config)
+
+        durable = host_config is not None and host_config.storage_path is not None
+        conversations = Conversations(make_client, durable=durable)
+
+        async def message(message: str, ctx: Ctx) -> ToolResult:
+            return await conversations.answer(message, ctx)
+
+        agent = cls(options.name, delivery=delivery, description=description)
+        agent.on_message(message)
+        agent._open = conversations.open
+        return agent
+
+    def opened(self) -> AbstractAsyncContextManager[None]:
+        """What has to be held while the agent answers; `connect`, `serve` and `run` do."""
+        return self._open()
 
     @overload
     def tool(self, function: Function, /, **options: Unpack[AgentToolOptions]) -> DecoratedTool: ...
@@ -197,7 +257,8 @@ async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> Asy
     open_socket = websocket_opener(target.url, target.key)
     memory = open_journal(journal)
     try:
-        yield Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
+        async with agent.opened():
+            yield Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
     finally:
         if memory is not journal:
             with anyio.CancelScope(shield=True):

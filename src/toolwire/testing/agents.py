@@ -123,7 +123,8 @@ class Harness:
         bench = _Bench(self._rows)
         inbound = Inbound(message, bench)
         try:
-            result = await self._agent.choose(message).answer(inbound)
+            async with self._agent.opened():
+                result = await self._agent.choose(message).answer(inbound)
         finally:
             inbound.stop()
         return Answered(result, answer_of(result), tuple(bench.said), tuple(bench.progress))
