@@ -10,7 +10,7 @@ import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.messages import Message, ToolResultBlock, Usage
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
-from toolwire.sdk.task import OpenCall, Stop, Task
+from toolwire.sdk.task import OpenCall, Stop
 from toolwire.sdk.turn_state import JSON, Turn, clipped, fitted
 
 UNKNOWN_OUTCOME = "Interrupted before its result was recorded, so its outcome is unknown: check before doing it again."
@@ -47,7 +47,6 @@ def fail(turn: Turn, reason: str, detail: str | None = None, retryable: bool = F
     """End the turn without an answer; what the model said last is kept as a partial one."""
     task = turn.task
     close_calls(turn, NEVER_RAN)
-    task.answer = _said_last(task)
     turn.snapshot()
     task.record(p.TaskFailed(clipped(reason, 200), retryable, None if detail is None else clipped(detail)))
 
@@ -111,13 +110,3 @@ def lose(turn: Turn, call: OpenCall, reason: str = UNKNOWN_OUTCOME) -> None:
 
 def _next_goal() -> p.HumanResponseReceived:
     return p.HumanResponseReceived(NEXT_GOAL_WAKE_HANDLE)
-
-
-def _said_last(task: Task) -> str | None:
-    """What the model said last in this turn, if it said anything in words."""
-    for message in reversed(task.messages):
-        if message.role == "assistant" and message.text:
-            return message.text
-        if message.role == "user" and message.origin is None:
-            return None
-    return None

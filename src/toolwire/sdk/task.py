@@ -248,6 +248,17 @@ def _completed(task: Task, payload: p.TaskCompleted) -> None:
 
 def _failed(task: Task, payload: p.TaskFailed) -> None:
     task.status, task.failure = "failed", payload
+    task.answer, task.answer_ref = _said_last(task), None
+
+
+def _said_last(task: Task) -> str | None:
+    """What the model said last in this turn, if it said anything in words: a partial answer."""
+    for message in reversed(task.messages):
+        if message.role == "assistant" and message.text:
+            return message.text
+        if message.role == "user" and message.origin is None:
+            return None
+    return None
 
 
 def _cancelled(task: Task, _payload: p.TaskCancelled) -> None:
