@@ -132,6 +132,12 @@ def test_a_listener_that_fails_harms_neither_the_provider_nor_other_listeners_no
     assert record.call.id in caplog.text
 
 
+def test_a_record_that_no_engine_runs_needs_no_timer_however_long_it_takes():
+    record = new_record()
+    record.still_going()
+    assert record.timer is None
+
+
 @pytest.mark.virtual_time
 async def test_the_end_silences_the_timer():
     record, keeper = new_record(), Timekeeper()
