@@ -50,27 +50,41 @@ class EventEnvelope(Struct, frozen=True, gc=False):
     origin: EventOrigin = "engine"
 
 
-class _Stored(Struct, frozen=True):
-    """An envelope as read back, its payload still JSON."""
+class _Kept(Struct, frozen=True, array_like=True):
+    """What differs between the events of a step, as it is stored; the payload is read back as JSON first."""
 
-    id: str
-    task_id: str
     seq: int
     type: str
     schema_version: int
     occurred_at: float
     actor: str
+    payload: Any
+    origin: EventOrigin
+    causation_id: str | None = None
+
+
+class _KeptRaw(_Kept, frozen=True, array_like=True):
+    payload: msgspec.Raw
+
+
+class _Step(Struct, frozen=True, array_like=True):
+    task_id: str
     trace_id: str
     correlation_id: str
-    causation_id: str | None
-    payload: msgspec.Raw
-    origin: EventOrigin = "engine"
+    events: list[_Kept]
+
+
+class _StepRaw(Struct, frozen=True, array_like=True):
+    task_id: str
+    trace_id: str
+    correlation_id: str
+    events: list[_KeptRaw]
 
 
 PAYLOADS: dict[str, type[Struct]] = {kind.__name__: kind for kind in get_args(Payload)}
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(list[_Stored]).decode
+_decode = msgspec.json.Decoder(_StepRaw).decode
 _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 
 
@@ -79,9 +93,28 @@ def envelope_to_dict(envelope: EventEnvelope) -> JsonObject:
     return msgspec.to_builtins(envelope)
 
 
+def event_id(task_id: str, seq: int) -> str:
+    """The id of a task's event: it follows from its place, so it needs no storing."""
+    return f"evt-{task_id.removeprefix('task-')}-{seq}"
+
+
 def encode_events(events: list[EventEnvelope]) -> bytes:
-    """Events as one JSON list, for the store."""
-    return _encode(events)
+    """The events of one step of one task, for the store; at least one."""
+    first = events[0]
+    kept = [
+        _Kept(
+            event.seq,
+            event.type,
+            event.schema_version,
+            event.occurred_at,
+            event.actor,
+            event.payload,
+            event.origin,
+            event.causation_id,
+        )
+        for event in events
+    ]
+    return _encode(_Step(first.task_id, first.trace_id, first.correlation_id, kept))
 
 
 def decode_events(data: bytes) -> list[EventEnvelope]:
@@ -90,26 +123,27 @@ def decode_events(data: bytes) -> list[EventEnvelope]:
     Raises:
         msgspec.DecodeError: it was not written by `encode_events`.
     """
-    return [_opened(stored) for stored in _decode(data)]
+    step = _decode(data)
+    return [_opened(step, kept) for kept in step.events]
 
 
-def _opened(stored: _Stored) -> EventEnvelope:
-    decoder = _decoders.get(stored.type)
+def _opened(step: _StepRaw, kept: _KeptRaw) -> EventEnvelope:
+    decoder = _decoders.get(kept.type)
     if decoder is None:
-        decoder = _decoders[stored.type] = msgspec.json.Decoder(PAYLOADS.get(stored.type, dict[str, Any]))
+        decoder = _decoders[kept.type] = msgspec.json.Decoder(PAYLOADS.get(kept.type, dict[str, Any]))
     return EventEnvelope(
-        stored.id,
-        stored.task_id,
-        stored.seq,
-        stored.type,
-        stored.schema_version,
-        stored.occurred_at,
-        stored.actor,
-        stored.trace_id,
-        stored.correlation_id,
-        stored.causation_id,
-        decoder.decode(stored.payload),
-        stored.origin,
+        event_id(step.task_id, kept.seq),
+        step.task_id,
+        kept.seq,
+        kept.type,
+        kept.schema_version,
+        kept.occurred_at,
+        kept.actor,
+        step.trace_id,
+        step.correlation_id,
+        kept.causation_id,
+        decoder.decode(kept.payload),
+        kept.origin,
     )
 
 

@@ -64,14 +64,21 @@ class Host:
         config: limits and the length of a lease.
         store: where tasks survive; `None` for memory.
         exclusive: nobody else can have the store open, so whatever another owner left running is dead.
+        contents: what the hosts on one store share, so that nothing is written twice; by default its own.
     """
 
-    def __init__(self, config: HostConfig, store: Store | None = None, exclusive: bool = False) -> None:
+    def __init__(
+        self,
+        config: HostConfig,
+        store: Store | None = None,
+        exclusive: bool = False,
+        contents: Contents | None = None,
+    ) -> None:
         self.config = config
         self.store = store
         self.exclusive = exclusive
         self.owner = f"host-{os.urandom(8).hex()}"
-        self.contents = Contents(store)
+        self.contents = contents or Contents(store)
         self.tasks: OrderedDict[str, Task] = OrderedDict()
         self.observers: list[Observer] = []
         self.delta_sinks: list[OnTaskDelta] = []

@@ -75,7 +75,10 @@ class LoopThread:
             KeyboardInterrupt: of this thread, once what was asked has been cancelled.
         """
         if self.here():
-            raise RuntimeError("a synchronous client cannot be called from an observer; hand the work to a thread")
+            raise RuntimeError(
+                "a synchronous client cannot be called on its own loop, as from an observer or an asynchronous tool: "
+                "hand the work to a thread, or use aquery"
+            )
         asked = _Asked(work)
         self._hand_in(asked)
         try:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.ports import Store
+from toolwire.sdk.contents import Contents
 from toolwire.sdk.loop_thread import LOOP_THREAD, later
 
 LINGER_S = 1.0
@@ -21,6 +22,7 @@ LINGER_S = 1.0
 
 class _Open(Struct):
     store: Store
+    contents: Contents
     loop: Any
     users: int = 0
     generation: int = 0
@@ -29,8 +31,9 @@ class _Open(Struct):
 class Storage:
     """A store that a client has in use; `release` when it is done."""
 
-    def __init__(self, store: Store, path: Path) -> None:
-        self.store = store
+    def __init__(self, known: _Open, path: Path) -> None:
+        self.store = known.store
+        self.contents = known.contents
         self._path = path
         self._released = False
 
@@ -64,7 +67,7 @@ async def use_storage(path: str | Path) -> Storage:
         if known is not None and known.loop == loop:
             known.users += 1
             known.generation += 1
-            return Storage(known.store, where)
+            return Storage(known, where)
     if known is not None:
         await _taken_from(where, known)
     from toolwire.compose import open_agent_store  # noqa: PLC0415 -- loads SQLite, which memory does without
@@ -73,11 +76,11 @@ async def use_storage(path: str | Path) -> Storage:
     with _lock:
         raced = _open.get(where)
         if raced is None:
-            _open[where] = _Open(store, loop, users=1)
-            return Storage(store, where)
+            opened = _open[where] = _Open(store, Contents(store), loop, users=1)
+            return Storage(opened, where)
         raced.users += 1
     await store.close()
-    return Storage(raced.store, where)
+    return Storage(raced, where)
 
 
 def _absolute(path: str | Path) -> Path:

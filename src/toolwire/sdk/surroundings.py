@@ -42,7 +42,7 @@ class Surroundings:
         from toolwire.sdk.storage import use_storage  # noqa: PLC0415 -- memory does without it
 
         self._storage = await use_storage(self.config.storage_path)
-        return Host(self.config, self._storage.store, exclusive=True)
+        return Host(self.config, self._storage.store, True, self._storage.contents)
 
     def builtin(self, workspace_dir: Path, names: Sequence[str]) -> tuple[DecoratedTool, ...]:
         """The built-in tools of these names, over `workspace_dir`."""

@@ -17,7 +17,7 @@ import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.contents import Contents
 from toolwire.sdk.errors import AgentError
-from toolwire.sdk.events import SCHEMA_VERSION, EventEnvelope, EventOrigin
+from toolwire.sdk.events import SCHEMA_VERSION, EventEnvelope, EventOrigin, event_id
 from toolwire.sdk.messages import Message, ToolResultBlock, ToolUseBlock, Usage
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 
@@ -117,7 +117,7 @@ class Task:
         seq = self.next_seq
         kind: type[Any] = type(payload)
         envelope = EventEnvelope(
-            f"evt-{self.id[5:]}-{seq}",
+            event_id(self.id, seq),
             self.id,
             seq,
             kind.__name__,
