@@ -66,7 +66,7 @@ async def ask(turn: Turn) -> LLMResponse:
     Cancellation: the request is left; whoever stops the turn records that it has no answer.
     """
     task = turn.task
-    call_id = f"llm-{task.id[5:]}-{task.next_seq}"
+    call_id = f"llm-{task.id.removeprefix('task-')}-{task.next_seq}"
     request = _request(turn)
     manifest = turn.host.contents.put(_manifest(turn, request), JSON)
     task.record(p.ContextPlanComposed(manifest))
