@@ -31,12 +31,6 @@ class InvalidTurnOptionError(AgentError, ValueError):
     code = "invalid_turn_option"
 
 
-class WorkspaceEscape(AgentError):
-    """The workspace does not exist, or a path leads out of it."""
-
-    code = "workspace_escape"
-
-
 class QueryFailedError(AgentError):
     """There is no answer.
 

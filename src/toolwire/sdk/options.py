@@ -274,7 +274,7 @@ class HostConfig:
         mcp_server_resolver: `alias -> McpServerSpec | McpHttpServerSpec | None`, for `enabled_mcp`.
         remote_tools: another source of remote tools, instead of the one made of `mcp_server_resolver`.
         web_search_url, web_search_key: the endpoint that `WebSearch` asks.
-        webfetch_allowed_hosts: private hosts that `WebFetch` may reach all the same.
+        webfetch_private_hosts: private hosts that `WebFetch` may reach all the same.
         shell_env: more environment variables for `Bash`.
         delta_sink: told the parts of every answer, as `(task_id, delta)`.
     """
@@ -293,6 +293,6 @@ class HostConfig:
     remote_tools: RemoteTools | None = None
     web_search_url: str | None = None
     web_search_key: str | None = field(default=None, repr=False)
-    webfetch_allowed_hosts: tuple[str, ...] = ()
+    webfetch_private_hosts: tuple[str, ...] = ()
     shell_env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     delta_sink: OnTaskDelta | None = None

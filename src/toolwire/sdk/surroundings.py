@@ -54,7 +54,7 @@ class Surroundings:
                 ask=self._ask,
                 web_search_url=config.web_search_url,
                 web_search_key=config.web_search_key,
-                web_private_hosts=config.webfetch_allowed_hosts,
+                web_private_hosts=config.webfetch_private_hosts,
                 shell_env=config.shell_env,
             )
         return builtin_tools(Workspace(workspace_dir), self._services, names)
