@@ -4,7 +4,6 @@
     ├── NotResumableError       the task does not wait for that
     ├── InvalidTurnOptionError  a per-turn option that cannot be
     ├── QueryFailedError        the answer of a query that has none
-    ├── WorkspaceEscape         the workspace is not there, or a path leaves it
     └── ProviderError           a model did not answer
 
 Each has a stable `code`. A tool's, a guard's or a resolver's own exceptions never come through: they become events.
