@@ -6,7 +6,7 @@
 #   make coverage     all tests, with the branches they leave out; fails below 100 % in core, engine, wire, 90 % elsewhere
 #   make format       let ruff rewrite what it can
 #   make conformance  the scenarios of the official MCP suite, with their report
-#   make bench        measure against the peers (ARGS is passed on)
+#   make bench        measure against the peers (ARGS is passed on; "agents" as its first word is the agent SDK alone)
 #   make pins         recompile requirements/*.txt
 #   make clean        remove what the other targets made
 
@@ -79,6 +79,9 @@ format: $(VENV)/.ok
 # The peers get environments of their own, in .bench, from requirements/bench-*.txt.
 bench: $(VENV)/.ok
 	$(BIN)/python -m benchmarks $(ARGS)
+ifeq ($(strip $(ARGS)),)
+	$(BIN)/python -m benchmarks agents
+endif
 
 # uv compiles the pins for every platform at once; no index line, address or hash may enter them.
 UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
@@ -86,7 +89,7 @@ UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.
 pins: $(VENV)/.run
 	$(PIP) install uv
 	$(UV_COMPILE) --extra mcp pyproject.toml -o requirements/base.txt
-	for name in build dev bench-mcp bench-fastmcp; do \
+	for name in build dev bench-mcp bench-fastmcp bench-noeta-sdk bench-openai-agents bench-pydantic-ai-slim; do \
 		$(UV_COMPILE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 

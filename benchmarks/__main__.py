@@ -1,4 +1,7 @@
-"""`python -m benchmarks`: measures the chosen cases in interleaved rounds and prints the tables."""
+"""`python -m benchmarks`: measures the chosen cases in interleaved rounds and prints the tables.
+
+With `agents` as its first word it measures the agent SDK instead.
+"""
 
 import argparse
 import contextlib
@@ -10,6 +13,7 @@ import time
 from pathlib import Path
 
 from benchmarks import machine, report
+from benchmarks.agents import command as agents
 from benchmarks.cases import CASES, Case, select
 from benchmarks.launcher import Endpoint, Launcher, LaunchError
 from benchmarks.measure import Measurement, Options, check_answers, measure
@@ -21,6 +25,8 @@ PAUSE_AFTER_START_S = 1.0
 
 def main() -> int:
     """Run the benchmark; the status is 1 after a wrong answer (--strict: a missed target), 2 if it could not run."""
+    if sys.argv[1:2] == ["agents"]:
+        return agents.main(sys.argv[2:])
     arguments = _parser().parse_args()
     if arguments.list:
         print("\n".join(case.name for case in CASES))
