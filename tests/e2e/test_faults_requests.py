@@ -54,7 +54,8 @@ def is_refused(answer: Answer, status: int, rpc_code: int, code: str, id_: Any =
 @pytest.mark.parametrize(
     "body",
     [b"", b"hello", b'{"jsonrpc":"2.0",', b"\xef\xbb\xbf" + PING, PING.decode().encode("utf-16"), b'"\xff"',
-     b"[" * 9000, PING + PING, b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', b'{"jsonrpc":"2.0","id":1,"method":NaN}'],
+     b"[" * 9000, PING + PING, b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+     b'{"jsonrpc":"2.0","id":1,"method":NaN}'],
 )  # fmt: skip
 def test_what_is_not_json_is_a_parse_error(faulty: Faulty, body: bytes, version: str):
     is_refused(post(faulty, body, version=version), 400, -32700, "parse_error")
@@ -82,11 +83,9 @@ def test_what_is_no_request_is_an_invalid_request_to_its_id_where_it_has_one(
 def test_a_body_that_is_too_large_is_refused_also_when_it_comes_in_chunks(faulty: Faulty, size_mib: int):
     """gateway.md 52: 1 MiB; the answer reaches the client although it is still sending."""
     body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * size_mib * 1024 * 1024 + b'"}}'
-    chunks = b"".join(
-        b"10000\r\n" + body[at : at + 65_536].ljust(65_536) + b"\r\n" for at in range(0, len(body), 65_536)
-    )
-
     is_refused(post(faulty, body), 413, -32600, "payload_too_large")
+
+    chunks = (b"10000\r\n" + b" " * 65_536 + b"\r\n") * (size_mib * 16)
     chunked = post(faulty, chunks + b"0\r\n\r\n", ("Transfer-Encoding", "chunked"))
     is_refused(chunked, 413, -32600, "payload_too_large")
 
@@ -229,6 +228,14 @@ def test_a_wrong_method_tool_or_parameter_has_its_code_on_both_revisions(
     is_refused(post(faulty, legacy_body(method, **params)), statuses[0], rpc_code, code, 1)
     routing = [("Mcp-Method", method), *([("Mcp-Name", params["name"])] if "name" in params else [])]
     is_refused(post(faulty, modern_body(method, **params), *routing, version=MODERN), statuses[1], rpc_code, code, 1)
+
+
+@pytest.mark.parametrize("depth", [130, 500, 900, 960, 990])
+@pytest.mark.parametrize("more", [{}, {"idempotency_key": "deep"}])
+def test_arguments_that_are_nested_too_deeply_are_a_parse_error(faulty: Faulty, depth: int, more: dict[str, str]):
+    arguments = {"text": "x", "deep": "DEEP", **more}
+    body = legacy_body("tools/call", name="echo", arguments=arguments).replace(b'"DEEP"', b"[" * depth + b"]" * depth)
+    is_refused(post(faulty, body), 400, -32700, "parse_error")
 
 
 def test_a_key_for_something_else_is_reused_and_two_keys_are_none(faulty: Faulty):

@@ -202,7 +202,7 @@ def frames_of(data: bytes) -> list[FromGateway]:
     frames: list[FromGateway] = []
     try:
         parts = _split(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return frames
     for part in parts:
         try:

@@ -69,6 +69,8 @@ REPLY_LIMIT_BYTES: Final = 32 * 1024 * 1024
 
 GOING_AWAY: Final = 1012
 """Close code: the server (this one) is shutting down."""
+FAILED: Final = 1011
+"""Close code: a mistake of ours."""
 SUPERSEDED: Final = 4409
 """Close code: another link speaks for the same journal now."""
 
@@ -128,6 +130,9 @@ class AgentLinks:
         self._links.add(link)
         try:
             await link.serve(receive)
+        except Exception:
+            logger.exception("the link of agent %s failed inside the server", identity.agent_id)
+            await link.close(_Ended(FAILED, "internal_error"))
         finally:
             self._links.discard(link)
 
@@ -189,7 +194,7 @@ class _Link:
         except _Ended as ended:
             self._end = ended
         if self._end is not None:
-            await self._close(self._end)
+            await self.close(self._end)
 
     def deliver(self, delivery: Delivery) -> None:
         """Send a message with the next write."""
@@ -382,7 +387,8 @@ class _Link:
                 except OSError:
                     return  # the reader is told that the other side is gone
 
-    async def _close(self, ended: _Ended) -> None:
+    async def close(self, ended: _Ended) -> None:
+        """Say goodbye."""
         with anyio.move_on_after(5, shield=True):
             try:
                 await self._send({"type": "websocket.close", "code": ended.code, "reason": ended.reason[:100]})

@@ -50,7 +50,7 @@ def sort_out(data: bytes | str, error: InvalidRequest) -> tuple[tuple[FromAgent,
     bad: list[BadFrame] = []
     try:
         parts = _split(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return (), (BadFrame(error, _ref_in(data)),)
     for part in parts:
         try:
@@ -93,5 +93,5 @@ async def refuse_handshake(scope: MutableMapping[str, Any], send: Send, error: T
 def _ref_in(data: bytes | str | msgspec.Raw) -> int | None:
     try:
         return _decode_ref(data).ref
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolwire.core.errors import Forbidden, InvalidParam, ParseError
+from toolwire.core.jsontypes import MAX_DEPTH, is_too_deep, may_be_deep
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.keys import KeyKind
@@ -97,6 +98,8 @@ def decode_body(data: bytes, type_: type[T]) -> T:
         InvalidParam: it is JSON of another shape; `param` says where.
     """
     try:
+        if may_be_deep(data) and is_too_deep(msgspec.json.decode(data)):
+            raise ParseError(f"the body is nested too deeply; {MAX_DEPTH} levels are taken")
         return msgspec.json.decode(data, type=type_)
     except msgspec.ValidationError as error:
         _check_json_text(data)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from toolwire.core.errors import ErrorRow, InvalidRequest, ParseError, ToolwireError, shortened
-from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, as_object, is_too_deep, may_be_deep
 
 NO_ID = b"null"
 
@@ -72,6 +72,8 @@ def decode(body: bytes) -> Message | Posted:
         envelope = _decode_envelope(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _diagnose(body, error) from None
+    if may_be_deep(body) and is_too_deep(envelope.params):
+        raise _too_deep()
     if envelope.jsonrpc != "2.0":
         raise InvalidRequest('jsonrpc must be "2.0"', raw_id=_usable_id(bytes(envelope.id)))
     if envelope.method is None:
@@ -106,7 +108,7 @@ def _diagnose(body: bytes, error: Exception) -> ToolwireError:
     try:
         value: Any = msgspec.json.decode(body)
     except RecursionError:
-        return ParseError("the JSON is nested too deeply")
+        return _too_deep()
     except msgspec.DecodeError as plain:
         return ParseError(f"the body is not JSON: {plain}")
     if isinstance(value, list):
@@ -114,6 +116,10 @@ def _diagnose(body: bytes, error: Exception) -> ToolwireError:
     if as_object(value) is None:
         return InvalidRequest("the body must be one JSON object")
     return InvalidRequest(f"not a JSON-RPC message: {error}", raw_id=_usable_id(bytes(_decode_just_id(body).id)))
+
+
+def _too_deep() -> ParseError:
+    return ParseError(f"the JSON is nested too deeply; {MAX_DEPTH} levels are taken")
 
 
 def _usable_id(raw: bytes) -> str | None:

@@ -29,7 +29,7 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.errors import InvalidRequest
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, is_too_deep, may_be_deep
 
 PROTOCOL = 1
 DeliveryMode = Literal["push", "queue", "busy_reject"]
@@ -184,9 +184,12 @@ def decode_from_agent(data: bytes | str) -> tuple[FromAgent, ...]:
     """The frames an agent sent.
 
     Raises:
-        InvalidRequest: not JSON, or not frames of this protocol; the message says where.
+        InvalidRequest: not JSON, not frames of this protocol, or nested too deeply; the message says where.
     """
-    return _decode(data, _from_agent, _from_agent_many)
+    frames: tuple[FromAgent, ...] = _decode(data, _from_agent, _from_agent_many)
+    if may_be_deep(data) and any(isinstance(frame, Publish) and is_too_deep(frame.payload) for frame in frames):
+        raise InvalidRequest(f"a payload is nested too deeply; {MAX_DEPTH} levels are taken")
+    return frames
 
 
 def decode_from_gateway(data: bytes | str) -> tuple[FromGateway, ...]:

@@ -22,7 +22,7 @@ from toolwire.core.errors import (
 from toolwire.core.event import Chunk, Event, Finished, Log, Progress, Stamped
 from toolwire.core.handler import Emit, Handler, stack
 from toolwire.core.ids import KEY_PREFIXES, SHOWN_PREFIX_LEN, key_hash, new_id, new_key
-from toolwire.core.jsontypes import as_object
+from toolwire.core.jsontypes import MAX_DEPTH, as_object, is_too_deep, may_be_deep
 from toolwire.core.names import valid_tool_name
 from toolwire.core.result import (
     TOOL_FAILED,
@@ -293,3 +293,21 @@ def test_the_digest_does_not_depend_on_the_order_of_keys():
 )
 def test_a_tool_is_repeatable_only_if_it_says_so(tool: Tool, repeatable: bool):
     assert tool.repeatable is repeatable
+
+
+def test_depth_counts_lists_and_objects_inside_each_other_and_not_beside():
+    value: Any = "[[[{{"
+    for _ in range(MAX_DEPTH // 2):
+        value = [{"a": value, "b": "]"}]
+    assert not is_too_deep(value)
+    assert is_too_deep([value])
+    assert is_too_deep({"a": [0, value]})
+    assert not is_too_deep([[[]] for _ in range(1000)])
+
+
+def test_only_what_has_many_brackets_may_be_deep():
+    for text in ("[" * MAX_DEPTH, '{"a":1}' * MAX_DEPTH):
+        assert not may_be_deep(text)
+        assert not may_be_deep(text.encode())
+        assert may_be_deep(text + "{")
+        assert may_be_deep(text.encode() + b"[")

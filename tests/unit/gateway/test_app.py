@@ -85,6 +85,7 @@ async def test_a_good_answer_stands_in_the_envelope_and_is_kept_by_no_cache():
         (b"", 400, "parse_error", None),
         (b'{"x": "\xff"}', 400, "parse_error", None),
         (b"[" * 3000, 400, "parse_error", None),
+        (b'{"x": %b}' % (b"[" * 200 + b"]" * 200), 400, "parse_error", None),
         (b"[]", 400, "invalid_param", ""),
         (b"{}", 400, "invalid_param", ""),
         (b'{"x": "one"}', 400, "invalid_param", "x"),

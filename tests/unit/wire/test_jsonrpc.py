@@ -142,6 +142,16 @@ def test_what_is_not_json_is_a_parse_error(body: bytes):
     assert len(error.message) < 200
 
 
+def test_params_may_be_deep_and_not_without_end():
+    """What comes after goes into them in turn: no step may be the first that cannot."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":%b}}'
+    assert isinstance(decode(body % (b"[" * 127 + b"]" * 127)), Message)
+    assert isinstance(decode(body % (b'["%b"]' % (b"[" * 1000))), Message)
+    for depth in (128, 500, 950, 10_000):
+        error = refused(body % (b"[" * depth + b"]" * depth))
+        assert type(error) is ParseError
+
+
 @pytest.mark.parametrize("body", [b"[]", b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', b"[[]]"])
 def test_a_batch_is_refused_as_one(body: bytes):
     error = refused(body)

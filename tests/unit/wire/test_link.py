@@ -146,6 +146,13 @@ def test_anything_else_is_refused_with_the_place(data: bytes):
         decode_from_agent(data)
 
 
+def test_a_payload_may_be_deep_and_not_without_end():
+    frame = b'{"frame":"publish","ref":1,"channel_id":"c","type":"t","payload":{"structured":%b}}'
+    assert len(decode_from_agent(b"[%b]" % (frame % (b"[" * 127 + b"]" * 127)))) == 1
+    with pytest.raises(InvalidRequest, match="nested too deeply"):
+        decode_from_agent(frame % (b"[" * 128 + b"]" * 128))
+
+
 def test_a_gateways_frame_is_none_of_an_agents():
     with pytest.raises(InvalidRequest):
         decode_from_gateway(b'{"frame":"drain"}')
