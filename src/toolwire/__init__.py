@@ -1,10 +1,22 @@
 """Toolwire gives tools to agents: write them, run them, wire them, publish them.
 
-This module names the version. It does not import the packages below it, so that `import toolwire.sdk` stays light.
+This module names the version, and knows where `Server` is. It imports nothing before that is used, so that
+`import toolwire.sdk` stays light.
 """
 
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from toolwire.server import Server
+
+__all__ = ["Server", "__version__"]
 
 __version__: Final = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Server":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = import_module("toolwire.server").Server
+    return value

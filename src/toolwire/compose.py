@@ -22,7 +22,7 @@ from toolwire.core.ports import Blobs, Clock, Store
 from toolwire.engine.catalog import Catalog
 from toolwire.engine.engine import Engine, Limits
 from toolwire.providers.function import FunctionProvider, LocalTool
-from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
+from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.sessions import Sessions
@@ -162,6 +162,10 @@ async def open_tool_server(
     version: str = "0",
     guard: Guard | None = None,
     settings: HttpSettings | None = None,
+    *,
+    library: Library = TOOLS_ALONE,
+    title: str | None = None,
+    instructions: str | None = None,
 ) -> AsyncGenerator[ToolServer]:
     """Tools behind MCP, kept in memory, until the block ends.
 
@@ -171,6 +175,9 @@ async def open_tool_server(
         version: shown to clients as its version.
         guard: tells our own Host and Origin from others'; by default loopback only.
         settings: limits of the HTTP surface.
+        library: what is offered beside tools.
+        title: the server's name for people.
+        instructions: words for the model that reads the tools.
 
     Raises:
         ValueError: two tools have one name.
@@ -187,10 +194,10 @@ async def open_tool_server(
     provider = FunctionProvider(tools)
     catalog = Catalog(compile_validator)
     catalog.replace(provider.tools(), provider)
-    endpoint = Endpoint("", name, version, catalog)
+    endpoint = Endpoint("", name, version, catalog, title=title, instructions=instructions, library=library, logs=True)
     guard = guard or Guard()
     door = OpenDoor(endpoint)
-    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S)
+    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S, log_levels=True)
     http = McpHttp(engine, door, sessions, guard, settings or HttpSettings())
     async with engine.running(), http.running():
         yield ToolServer(engine, endpoint, http, door, guard)

@@ -355,8 +355,8 @@ async def test_a_body_of_the_newer_wire_under_an_older_header_is_told_both(versi
 @pytest.mark.parametrize(
     ("era", "status", "unknown"),
     [
-        (OLD, 200, ["server/discover", "resources/list", "prompts/get", "logging/setLevel", "nonsense", "", "PING"]),
-        (NEW, 404, ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tools"]),
+        (OLD, 200, ["server/discover", "resources/list", "prompts/get", "completion/complete", "nonsense", "", "PING"]),
+        (NEW, 404, ["initialize", "ping", "logging/setLevel", "resources/subscribe", "tools", "prompts/list"]),
     ],
 )  # fmt: skip
 async def test_a_method_that_does_not_exist_is_told_so(era: str, status: int, unknown: list[str]):

@@ -27,8 +27,8 @@ from tests.interaction.bench import (
 from tests.interaction.requirements import HTTP_2025, HTTP_2026, proves
 from tests.interaction.transport import PATIENCE_S, connect
 from toolwire.compose import ToolServer, open_tool_server
-from toolwire.surfaces.exchange import Exchange
 from toolwire.surfaces.asked import Asked
+from toolwire.surfaces.exchange import Exchange
 
 TELLING: dict[str, Any] = {"name": "tell_and_hold", "_meta": {"progressToken": "t"}}
 ACCEPTS = [JSON_ONLY, BOTH, SSE_ONLY]

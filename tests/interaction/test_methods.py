@@ -34,7 +34,7 @@ async def test_initialize_agrees_on_a_version(asked: str, agreed: str, header: s
         answer = await bench.peer(OLD).ask("initialize", params, mcp_protocol_version=header)
         assert (await answer.json())["result"] == {
             "protocolVersion": agreed,
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "logging": {}},
             "serverInfo": {"name": "bench", "version": "1.0"},
         }
         done = await bench.peer(OLD).ask("notifications/initialized", id_=None)
@@ -62,7 +62,7 @@ async def test_discover_says_versions_and_capabilities():
     async with open_bench() as bench:
         assert (await (await bench.peer(NEW).ask("server/discover")).json())["result"] == {
             "supportedVersions": [NEW],
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "logging": {}},
             "ttlMs": 0,
             "cacheScope": "private",
             **STAMP,

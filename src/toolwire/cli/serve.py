@@ -9,27 +9,18 @@ from typing import Annotated, Any, cast
 
 import anyio
 from cyclopts import Parameter
-from msgspec import Struct
 
 from toolwire.cli import modules
 from toolwire.cli.failure import DONE, Failed, misused
 from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
-from toolwire.compose import open_tool_server
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.tool import DecoratedTool
+from toolwire.server import Server
 
 MCP_PATH = "/mcp"
 DEFAULT_PORT = 8095
-
-
-class Offer(Struct, frozen=True):
-    """What a module offers: the tools, and what a server of them calls itself."""
-
-    name: str
-    version: str
-    tools: tuple[DecoratedTool, ...]
 
 
 def serve(
@@ -43,10 +34,10 @@ def serve(
     ] = None,
     json: JsonFlag = False,
 ) -> int:
-    """Serve `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP.
+    """Serve a `Server`, `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP.
 
-    Without NAME all tools and bundles of the module are served. With `--http --json` one line is printed once it is
-    ready: `{"url", "pid"}`.
+    Without NAME all servers, tools and bundles of the module are served. With `--http --json` one line is printed once
+    it is ready: `{"url", "pid"}`.
     """
     if stdio and (http or port is not None):
         raise misused("--stdio goes with neither --http nor --port; choose one way to serve")
@@ -60,10 +51,10 @@ def serve(
     return DONE
 
 
-async def _serve_http(offer: Offer, port: int, *, as_json: bool) -> None:
+async def _serve_http(offer: Server, port: int, *, as_json: bool) -> None:
     with bind("127.0.0.1", port) as bound:
         url = url_of(bound) + MCP_PATH
-        async with open_tool_server(offer.tools, offer.name, offer.version) as server, serving(server.app, bound):
+        async with offer.open() as server, serving(server.app, bound):
             with stop_signal(lambda: None) as until_signal:
                 if as_json:
                     print_json({"url": url, "pid": os.getpid()})
@@ -72,43 +63,53 @@ async def _serve_http(offer: Offer, port: int, *, as_json: bool) -> None:
                 await until_signal()
 
 
-async def _serve_stdio(offer: Offer) -> None:
+async def _serve_stdio(offer: Server) -> None:
     if sys.stdin.isatty():
         say(f"{offer.name} serves {_counted(offer)} and waits for JSON-RPC on stdin; an MCP client starts it this way")
-    async with open_tool_server(offer.tools, offer.name, offer.version) as server:
+    async with offer.open() as server:
         await server.serve_stdio()
 
 
-def offered(module: ModuleType, name: str | None) -> Offer:
-    """What of `module` is to be served: `name`, or every tool and bundle in it.
+def offered(module: ModuleType, name: str | None) -> Server:
+    """What of `module` is to be served: `name`, or every server, tool and bundle in it.
 
     Raises:
-        Failed: that is no tool and no bundle, there is none, or two tools have the same name.
+        Failed: that is none of these, there is none, or two things have the same name.
     """
     if name is not None:
         found: list[Any] = [modules.find(module, name)]
         if isinstance(found[0], list | tuple):
             found = list(cast("list[Any]", found[0]))
-        if not found or not all(isinstance(item, DecoratedTool | SdkMcpServer) for item in found):
-            raise Failed(f"{name!r} of {module.__name__!r} is no tool and no bundle of tools", "module")
+        if not found or not all(isinstance(item, _SERVED) for item in found):
+            raise Failed(f"{name!r} of {module.__name__!r} is no server, no tool and no bundle of tools", "module")
     else:
         found = [getattr(module, each) for each in modules.public_names(module)]
-        found = [item for item in found if isinstance(item, DecoratedTool | SdkMcpServer)]
+        found = [item for item in found if isinstance(item, _SERVED)]
         if not found:
             raise Failed(f"{module.__name__!r} has no tools; write one with `from toolwire.sdk import tool`", "module")
-    bundles = [item for item in found if isinstance(item, SdkMcpServer)]
-    label = bundles[0] if len(bundles) == 1 else SdkMcpServer(module.__name__)
-    return Offer(label.name, label.version, _distinct(found))
+    whole = _labelled(module, found)
+    try:
+        whole.add(*found)
+    except ValueError as error:
+        raise Failed(f"{error}, or serve one with MODULE:NAME", "module") from None
+    return whole
 
 
-def _distinct(found: list[DecoratedTool | SdkMcpServer]) -> tuple[DecoratedTool, ...]:
-    tools: dict[str, DecoratedTool] = {}
-    for item in found:
-        for tool in item.tools if isinstance(item, SdkMcpServer) else (item,):
-            if tools.setdefault(tool.name, tool) is not tool:
-                raise Failed(f"two tools are called {tool.name!r}; rename one, or serve one with MODULE:NAME", "module")
-    return tuple(tools.values())
+def _labelled(module: ModuleType, found: list[Any]) -> Server:
+    """A server without tools that calls itself what the only server or bundle is called, or the module."""
+    named = [item for item in found if isinstance(item, Server)]
+    named = named or [item for item in found if isinstance(item, SdkMcpServer)]
+    match named:
+        case [Server() as only]:
+            return Server(only.name, only.version, title=only.title, instructions=only.instructions)
+        case [SdkMcpServer() as only]:
+            return Server(only.name, only.version)
+        case _:
+            return Server(module.__name__)
 
 
-def _counted(offer: Offer) -> str:
+_SERVED = (DecoratedTool, SdkMcpServer, Server)
+
+
+def _counted(offer: Server) -> str:
     return f"{len(offer.tools)} tool{'' if len(offer.tools) == 1 else 's'}"

@@ -5,7 +5,7 @@
     │   IdempotencyKeyReused
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
-    │   RouteNotFound
+    │   ResourceNotFound, RouteNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
     ├── HeaderMismatch, MissingCapability, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError
@@ -66,6 +66,7 @@ ERRORS: dict[str, ErrorRow] = {
     "task_not_found": _transport(404),
     "key_not_found": _transport(404),
     "file_not_found": _transport(404),
+    "resource_not_found": ErrorRow(-32002, 200, 400, 404),
     "route_not_found": _transport(404),
     "method_not_allowed": _transport(405),
     "not_acceptable": _transport(406),
@@ -91,7 +92,8 @@ ERRORS: dict[str, ErrorRow] = {
 
 GATEWAY_OVERRIDES: dict[str, ErrorRow] = {"tool_not_found": ErrorRow(-32601, 200, 200, 404)}
 """Where the gateway's endpoint differs, because its contract orders so (gateway.md X8)."""
-
+MODERN_OVERRIDES: dict[str, ErrorRow] = {"resource_not_found": ErrorRow(-32602, 200, 400, 404)}
+"""Where 2026-07-28 has another JSON-RPC code than the wire before it (mcp.md 1.2)."""
 
 MAX_MESSAGE_CHARS = 1000
 """Messages repeat what was sent; on the wire they do so up to here."""
@@ -249,6 +251,12 @@ class FileNotFound(ToolwireError):
     """No such file for this caller."""
 
     code = "file_not_found"
+
+
+class ResourceNotFound(ToolwireError):
+    """No such resource on this server; `uri` in `data` repeats what was asked for."""
+
+    code = "resource_not_found"
 
 
 class RouteNotFound(ToolwireError):

@@ -193,7 +193,7 @@ def _in_place(plan: Plan, start: _Start, finish: _Finish, ended: _Ended) -> Hand
                 return Result(content=(Text(value),))
             return finish(value, ctx)
         except BaseException as error:
-            if _goes_on(error):
+            if goes_on(error):
                 raise
             return ended(plan.name, call, error)
 
@@ -216,7 +216,7 @@ def _on_thread(plan: Plan, start: _Start, finish: _Finish, ended: _Ended) -> Han
         except BaseException as error:
             if ctx is not None:
                 ctx.abandon()
-            if _goes_on(error):
+            if goes_on(error):
                 raise
             return ended(plan.name, call, error)
 
@@ -245,7 +245,7 @@ def ended_badly(name: str, call: Call, error: BaseException) -> Result:
     return failed(f"tool {name!r} failed: {type(error).__name__} (reference {call.id})")
 
 
-def _goes_on(error: BaseException) -> bool:
+def goes_on(error: BaseException) -> bool:
     """Whether `error` is not the body's but the end of the task that runs it."""
     if isinstance(error, (Exception, GeneratorExit)):
         return isinstance(error, GeneratorExit)

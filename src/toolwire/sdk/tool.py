@@ -182,6 +182,17 @@ class DecoratedTool:
         """
         return make_handler(self._plan, context_for, ends)
 
+    def renamed(self, name: str) -> "DecoratedTool":
+        """The same tool under another name, which is not checked: `toolwire.Server` serves names that models do not."""
+        plan = msgspec.structs.replace(self._plan, name=name)
+        return DecoratedTool(
+            msgspec.structs.replace(self.tool, name=name),
+            plan,
+            concurrency_safe=self.concurrency_safe,
+            validate=self.validate,
+            method=self._method,
+        )
+
     def misfit(self, arguments: JsonObject) -> str | None:
         """Why a call with these arguments would be refused, or `None`; a raw tool takes whatever comes (sdk.md 4)."""
         plan = self._plan

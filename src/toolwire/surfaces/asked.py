@@ -4,11 +4,13 @@ Spec: JSON-RPC 2.0, 5; contract mcp.md 1.2, 1.3.
 """
 
 import logging
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import ToolwireError
+from toolwire.core.event import Event, Log, Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Failure
@@ -16,7 +18,8 @@ from toolwire.engine.record import Listener
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.sessions import Session
 from toolwire.wire.jsonrpc import Message, error_body, result_body
-from toolwire.wire.mcp.replies import modern_result, plain_result
+from toolwire.wire.mcp.logging import is_wanted, log_body
+from toolwire.wire.mcp.replies import modern_result, plain_result, progress_body
 
 logger = logging.getLogger("toolwire.surfaces")
 
@@ -25,7 +28,9 @@ class Asked(Struct):
     """One request, with everything that its answer depends on.
 
     `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
-    it. `progress_token` is JSON text. `listener` hears the call's events.
+    it. `progress_token` is JSON text. `listener` hears the call's events. `log_level` is from which level on the client
+    wants log messages, and `keep_level` remembers it for the client's later requests, where there is anything to
+    remember it for.
     """
 
     message: Message
@@ -39,6 +44,16 @@ class Asked(Struct):
     progress_token: bytes | None = None
     call_id: str | None = None
     outlives_request: bool = False
+    log_level: str | None = None
+    keep_level: Callable[[str], Awaitable[None]] | None = None
+
+    def notice(self, event: Event) -> bytes | None:
+        """The notification by which the client hears of `event`, if it wants to."""
+        if isinstance(event, Progress):
+            return None if self.progress_token is None else progress_body(self.progress_token, event)
+        if isinstance(event, Log) and self.log_level is not None and is_wanted(event, self.log_level):
+            return log_body(event)
+        return None
 
 
 class Reply(Struct, frozen=True):
@@ -63,7 +78,7 @@ def failure_reply(
     endpoint: Endpoint, id_: bytes, failure: Failure, modern: bool, request_id: str | None = None
 ) -> Reply:
     """A failure as a JSON-RPC error, by the endpoint's row for its code."""
-    row = endpoint.row(failure.code)
+    row = endpoint.row(failure.code, modern)
     data = {**(failure.data or {}), "request_id": request_id or new_id("req")}
     body = error_body(id_, row, failure.code, failure.message, data)
     return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)

@@ -6,10 +6,12 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from toolwire.core.call import Attachment, Caller
-from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, ErrorRow
+from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, MODERN_OVERRIDES, ErrorRow
 from toolwire.core.jsontypes import JsonObject
+from toolwire.core.prompt import Completions, Prompts
+from toolwire.core.resource import Resources
 from toolwire.engine.catalog import Catalog
-from toolwire.wire.mcp.handshake import ServerInfo
+from toolwire.wire.mcp.handshake import Features, ServerInfo
 from toolwire.wire.mcp.replies import Stamp
 
 Plane = Literal["gateway", "mcp"]
@@ -36,12 +38,24 @@ Raises:
 """
 
 
+class Library(Struct, frozen=True):
+    """What an endpoint offers beside tools. What is `None` it does not offer, does not advertise and does not know."""
+
+    resources: Resources | None = None
+    prompts: Prompts | None = None
+    completions: Completions | None = None
+
+
+TOOLS_ALONE = Library()
+
+
 class Endpoint(Struct):
     """One MCP endpoint: an agent's tools on the gateway, or a server's own.
 
     `call_timeout_s` is the time-out of a call unless its tool says otherwise, `max_timeout_s` the longest a caller may
     ask for. `take_extras` is `None` where arguments
-    are the tool's alone. `owns_context` says whether a caller may go on in a conversation it names.
+    are the tool's alone. `owns_context` says whether a caller may go on in a conversation it names. `logs` says that
+    what tools log is told to clients that ask for it.
     """
 
     agent_id: str
@@ -55,6 +69,8 @@ class Endpoint(Struct):
     max_timeout_s: float = 600.0
     take_extras: TakeExtras | None = None
     owns_context: Callable[[Caller, str], Awaitable[bool]] | None = None
+    library: Library = TOOLS_ALONE
+    logs: bool = False
 
     stamp_cache: Stamp | None = None
 
@@ -64,16 +80,29 @@ class Endpoint(Struct):
         return ServerInfo(self.name, self.version, self.title, self.instructions)
 
     @property
+    def features(self) -> Features:
+        """What it serves beside tools."""
+        offered = self.library
+        return Features(
+            resources=offered.resources is not None,
+            prompts=offered.prompts is not None,
+            completions=offered.completions is not None,
+            logging=self.logs,
+        )
+
+    @property
     def stamp(self) -> Stamp:
         """What it adds to every result of 2026-07-28."""
         if self.stamp_cache is None:
             self.stamp_cache = Stamp(self.info)
         return self.stamp_cache
 
-    def row(self, code: str) -> ErrorRow:
-        """What this endpoint makes of an error code."""
+    def row(self, code: str, modern: bool = False) -> ErrorRow:
+        """What this endpoint makes of an error code; `modern` on 2026-07-28."""
         if self.plane == "gateway" and code in GATEWAY_OVERRIDES:
             return GATEWAY_OVERRIDES[code]
+        if modern and code in MODERN_OVERRIDES:
+            return MODERN_OVERRIDES[code]
         return ERRORS[code]
 
 

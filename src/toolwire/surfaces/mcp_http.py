@@ -8,6 +8,7 @@ Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/tran
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -15,7 +16,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from toolwire.core.errors import InternalError, InvalidRequest, MethodNotAllowed, ServiceUnavailable, ToolwireError
-from toolwire.core.event import Progress, Stamped
+from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
@@ -23,11 +24,10 @@ from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Admission, Door
 from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
 from toolwire.surfaces.limits import Disconnected, Guard, check_json, credentials_in, map_headers, read_body
-from toolwire.surfaces.mcp_methods import answer
+from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, check_sent_once, read_meta
-from toolwire.wire.mcp.replies import progress_body
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
 
@@ -140,7 +140,10 @@ class McpHttp:
         check_no_modern_meta(message, version)
         token = hop.headers.get(b"mcp-session-id")
         if token is not None and message.method != "initialize":
-            asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, asked.endpoint.agent_id)
+            agent_id = asked.endpoint.agent_id
+            asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, agent_id)
+            if message.method == "logging/setLevel":
+                asked.keep_level = partial(self._sessions.keep_log_level, asked.session, asked.caller, agent_id)
 
     async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
         if self._tasks is None:
@@ -148,7 +151,7 @@ class McpHttp:
             await send_plain(hop.send, refusal.status, refusal.body)
             return
         exchange = Exchange(hop.send, self._tasks, streams=accepted.sse)
-        is_call = asked.message.method == "tools/call"
+        is_call = asked.message.method in LASTING
         if is_call and not accepted.json:
             exchange.open_stream()
         try:
@@ -173,15 +176,19 @@ class McpHttp:
         await exchange.finish(reply.status, reply.body, headers)
 
     async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> Reply | None:
-        """A tools/call: the only request that may take long, say how far it is, and be cancelled (`None`)."""
+        """A request of `LASTING`; `None` when it was cancelled."""
         running = _Running(self, hop, asked, exchange)
         if exchange.streams:
             asked.listener = running.hear
         self._engine.timekeeper.soon(running)
         try:
-            if asked.session is None:  # then nobody could name it in notifications/cancelled
+            if asked.session is not None:
+                return await self._cancellable(running, (asked.session.id, asked.message.id_value))
+            if asked.message.method == "tools/call":  # nobody can name it in notifications/cancelled
                 return await answer(self._engine, asked)
-            return await self._cancellable(running, (asked.session.id, asked.message.id_value))
+            with anyio.CancelScope() as running.scope:
+                return await answer(self._engine, asked)
+            return None
         finally:
             running.end()
             self._engine.timekeeper.forget(running)
@@ -254,7 +261,7 @@ class McpHttp:
 
 
 class _Running:
-    """A tools/call in progress: hears its events, and is looked at once when it has not ended within a tick."""
+    """A request of `LASTING` in progress: hears its events, and is looked at when it has not ended within a tick."""
 
     __slots__ = ("_surface", "_watch", "asked", "exchange", "hop", "over", "scope", "silent")
 
@@ -269,10 +276,10 @@ class _Running:
         self.over = False
 
     def hear(self, stamped: Stamped) -> None:
-        """Pass progress on to whoever gave a token for it."""
-        token = self.asked.progress_token
-        if token is not None and isinstance(stamped.event, Progress):
-            self.exchange.notify(progress_body(token, stamped.event))
+        """Pass on what the client wants to hear."""
+        body = self.asked.notice(stamped.event)
+        if body is not None:
+            self.exchange.notify(body)
 
     def still_going(self) -> None:
         """Not over within a tick: from here on silence and absence matter."""
@@ -288,7 +295,12 @@ class _Running:
     def cancel(self, engine: Engine) -> None:
         """The client named this request in `notifications/cancelled`: nothing more is said of it (mcp.md S10)."""
         self.silent = True
-        if not self._cancel_call(engine, "the client said so") and self.scope is not None:
+        if not self._cancel_call(engine, "the client said so"):
+            self.stop()
+
+    def stop(self) -> None:
+        """End the request, which stands for no call or for one that others want."""
+        if self.scope is not None:
             self.scope.cancel()
 
     async def watch_disconnect(self, engine: Engine) -> None:
@@ -302,8 +314,8 @@ class _Running:
         except Exception:  # this task's outermost frame: one request's failure must not end the group of all of them
             logger.exception("cannot tell whether a client is still there")
             return
-        if not self.over:
-            self._cancel_call(engine, "the client went away")
+        if not self.over and not self._cancel_call(engine, "the client went away") and self.asked.call_id is None:
+            self.stop()
 
     def _cancel_call(self, engine: Engine, reason: str) -> bool:
         """End the call for which the request stands, if nobody else wants it; says whether that ends the request."""

@@ -22,6 +22,9 @@ from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
 from toolwire.surfaces.asked import Asked, Reply, error_reply, failure_reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint, Extras
+from toolwire.surfaces.mcp_logging import set_level, wanted_level
+from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
+from toolwire.surfaces.mcp_resources import list_resources, list_templates, read_resource
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.handshake import discover_result, initialize_result
 from toolwire.wire.mcp.replies import CACHED_PRIVATELY, tool_result, tools_list_result
@@ -54,11 +57,11 @@ async def answer(engine: Engine, asked: Asked) -> Reply:
 
 
 async def _initialize(engine: Engine, asked: Asked) -> Reply:
-    return result_reply(asked, initialize_result(asked.message, asked.endpoint.info))
+    return result_reply(asked, initialize_result(asked.message, asked.endpoint.info, asked.endpoint.features))
 
 
 async def _discover(engine: Engine, asked: Asked) -> Reply:
-    return result_reply(asked, {**discover_result(asked.endpoint.info), **CACHED_PRIVATELY})
+    return result_reply(asked, {**discover_result(asked.endpoint.info, asked.endpoint.features), **CACHED_PRIVATELY})
 
 
 async def _ping(engine: Engine, asked: Asked) -> Reply:
@@ -79,7 +82,9 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
     asked.outlives_request = call.outlives_request
     asked.progress_token = params.progress_token
     try:
-        listener = None if params.progress_token is None else asked.listener
+        asked.log_level = wanted_level(asked, params.meta)
+        is_heard = params.progress_token is not None or asked.log_level is not None
+        listener = asked.listener if is_heard else None
         submission = await engine.submit(call, endpoint.catalog, listener)
     except InvalidArguments as error:
         if endpoint.plane == "gateway":
@@ -185,5 +190,21 @@ METHODS: Mapping[tuple[str, bool], Method] = {
     ("server/discover", True): _discover,
     ("tools/list", True): _tools_list,
     ("tools/call", True): _tools_call,
+    ("logging/setLevel", False): set_level,
+    ("resources/list", False): list_resources,
+    ("resources/list", True): list_resources,
+    ("resources/templates/list", False): list_templates,
+    ("resources/templates/list", True): list_templates,
+    ("resources/read", False): read_resource,
+    ("resources/read", True): read_resource,
+    ("prompts/list", False): list_prompts,
+    ("prompts/list", True): list_prompts,
+    ("prompts/get", False): get_prompt,
+    ("prompts/get", True): get_prompt,
+    ("completion/complete", False): complete,
+    ("completion/complete", True): complete,
 }
 """(method, on 2026-07-28) → what it does."""
+
+LASTING = frozenset({"tools/call", "resources/read", "prompts/get", "completion/complete"})
+"""Methods that may take long, say how far they are, and be cancelled."""

@@ -17,15 +17,14 @@ from anyio.abc import TaskGroup
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import InvalidRequest, ServiceUnavailable, ToolwireError, UnsupportedVersion
-from toolwire.core.event import Progress, Stamped
+from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, error_reply
 from toolwire.surfaces.endpoint import Endpoint
-from toolwire.surfaces.mcp_methods import answer
+from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import check_no_modern_meta, names_version, read_meta
-from toolwire.wire.mcp.replies import progress_body
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, negotiate
 
@@ -224,7 +223,7 @@ def _write_all(sink: int, data: bytes) -> None:
 
 
 class _Request:
-    """A tools/call under way: hears its progress, and may be cancelled."""
+    """A request of `LASTING` under way: hears of it, and may be cancelled."""
 
     __slots__ = ("_writer", "asked", "scope", "silent")
 
@@ -236,9 +235,9 @@ class _Request:
         asked.listener = self.hear
 
     def hear(self, stamped: Stamped) -> None:
-        token = self.asked.progress_token
-        if token is not None and isinstance(stamped.event, Progress):
-            self._writer.tell(progress_body(token, stamped.event))
+        body = self.asked.notice(stamped.event)
+        if body is not None:
+            self._writer.tell(body)
 
     def cancel(self, engine: Engine, reason: str) -> None:
         """End the request, and its call unless a key still wants the result."""
@@ -257,6 +256,7 @@ class _Connection:
         self._writer = writer
         self._modern: bool | None = None
         self._version = LATEST_LEGACY
+        self._log_level: str | None = None
         self._under_way: dict[int | str, list[_Request]] = {}
         self._idle = anyio.Event()
 
@@ -288,7 +288,7 @@ class _Connection:
         except ToolwireError as error:
             self._writer.put(self._refusal(asked, error))
             return
-        if message.method == "tools/call":
+        if message.method in LASTING:
             request = _Request(asked, self._writer)
             self._under_way.setdefault(message.id_value, []).append(request)
             requests.start_soon(self._call, request)
@@ -300,7 +300,14 @@ class _Connection:
 
     def _asked(self, message: Message) -> Asked:
         modern = names_version(message) is not None and message.method != "initialize"
-        return Asked(message, self._caller, self._endpoint, LATEST_MODERN if modern else self._version, modern)
+        version = LATEST_MODERN if modern else self._version
+        asked = Asked(message, self._caller, self._endpoint, version, modern, log_level=self._log_level)
+        if message.method == "logging/setLevel":
+            asked.keep_level = self._keep_level
+        return asked
+
+    async def _keep_level(self, level: str) -> None:
+        self._log_level = level
 
     def _check_wire(self, asked: Asked) -> None:
         message = asked.message

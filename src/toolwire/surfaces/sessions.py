@@ -28,13 +28,18 @@ CACHED = 4096
 """Sessions whose last look is remembered; the oldest are forgotten, not ended."""
 _ISSUED_BYTES = 6
 _ENDED = ":ended"
+_LOG_LEVEL = ":log_level"
 
 
 class Session(Struct, frozen=True):
-    """A session that may be used now. `context_id` is its channel, created with its first call."""
+    """A session that may be used now. `context_id` is its channel, created with its first call.
+
+    `log_level` is from which level on its client wants log messages, if it has said so.
+    """
 
     id: str
     context_id: str
+    log_level: str | None = None
 
 
 class _Seen(Struct):
@@ -46,7 +51,7 @@ class _Seen(Struct):
 class Sessions:
     """Mints, checks and ends sessions. `secret` seals the tokens; replicas share it.
 
-    `on_end` is told the `context_id` of each session that was ended.
+    `on_end` is told the `context_id` of each session that was ended. `log_levels` says that sessions may have one.
     """
 
     def __init__(
@@ -57,12 +62,14 @@ class Sessions:
         secret: bytes,
         idle_ttl_s: float,
         on_end: Callable[[str], Awaitable[None]] | None = None,
+        log_levels: bool = False,
     ) -> None:
         self._store = store
         self._recorder = recorder
         self._clock = clock
         self._secret = secret
         self._on_end = on_end
+        self._log_levels = log_levels
         self._idle_ttl_s = idle_ttl_s
         self._touch_every_s = idle_ttl_s / TOUCHES
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
@@ -86,14 +93,34 @@ class Sessions:
         if seen is None:
             seen = _Seen(self._open(token, caller.principal, agent_id), float("-inf"), float("-inf"))
         if not 0 <= now - seen.looked_at < self._trusted_s:
-            await self._look(token, caller.principal, now)
+            level = await self._look(token, caller.principal, now)
+            seen.session = Session(seen.session.id, seen.session.context_id, level)
             seen.looked_at = now
             self._remember(key, seen)
         if now - seen.touched_at > self._touch_every_s:
             seen.touched_at = now
-            ends = now + self._idle_ttl_s + self._touch_every_s
-            self._recorder.add(lambda: (Put("session", caller.principal, _row_key(token), b"", expires_at=ends),))
+            rows = self._rows(seen.session, caller, now)
+            self._recorder.add(lambda: rows)
         return seen.session
+
+    async def keep_log_level(self, session: Session, caller: Caller, agent_id: str, level: str) -> None:
+        """Remember from which level on the client wants log messages, for as long as the session lives.
+
+        Raises:
+            StoreUnavailable: it could not be stored; the level is the old one.
+        """
+        now = self._clock.now()
+        changed = Session(session.id, session.context_id, level)
+        await self._store.tx(self._rows(changed, caller, now))
+        self._remember((session.id, caller.principal, agent_id), _Seen(changed, now, now))
+
+    def _rows(self, session: Session, caller: Caller, now: float) -> tuple[Put, ...]:
+        """What says until when a session lives that is used now."""
+        key, ends = _row_key(session.id), now + self._idle_ttl_s + self._touch_every_s
+        use = Put("session", caller.principal, key, b"", expires_at=ends)
+        if session.log_level is None:
+            return (use,)
+        return use, Put("session", caller.principal, key + _LOG_LEVEL, session.log_level.encode(), expires_at=ends)
 
     async def end(self, session: Session, caller: Caller, agent_id: str) -> None:
         """End a session for good (DELETE).
@@ -114,13 +141,16 @@ class Sessions:
             del self._seen[next(iter(self._seen))]
         self._seen[key] = seen
 
-    async def _look(self, token: str, principal: str, now: float) -> None:
+    async def _look(self, token: str, principal: str, now: float) -> str | None:
+        """See that the session has not ended; gives its log level."""
         key = _row_key(token)
         if await self._store.get("session", principal, key + _ENDED) is not None:
             raise _not_found()
         issued = int.from_bytes(_raw(token)[:_ISSUED_BYTES], "big") / 1000
         if now - issued > self._idle_ttl_s and await self._store.get("session", principal, key) is None:
             raise _not_found()
+        level = await self._store.get("session", principal, key + _LOG_LEVEL) if self._log_levels else None
+        return None if level is None else level.value.decode()
 
     def _open(self, token: str, principal: str, agent_id: str) -> Session:
         raw = _raw(token)

@@ -27,12 +27,31 @@ class ServerInfo(Struct, frozen=True):
         return shown
 
 
-def capabilities() -> JsonObject:
-    """What is served on either wire; advertised is what has a handler (mcp.md S36)."""
-    return {"tools": {}}
+class Features(Struct, frozen=True):
+    """What is served beside tools; advertised is what has a handler (mcp.md S36)."""
+
+    resources: bool = False
+    prompts: bool = False
+    completions: bool = False
+    logging: bool = False
 
 
-def initialize_result(message: Message, info: ServerInfo) -> JsonObject:
+TOOLS_ALONE = Features()
+
+
+def capabilities(features: Features = TOOLS_ALONE) -> JsonObject:
+    """What is served, on either wire."""
+    served = {
+        "tools": True,
+        "resources": features.resources,
+        "prompts": features.prompts,
+        "completions": features.completions,
+        "logging": features.logging,
+    }
+    return {name: {} for name, is_served in served.items() if is_served}
+
+
+def initialize_result(message: Message, info: ServerInfo, features: Features = TOOLS_ALONE) -> JsonObject:
     """The answer to `initialize`.
 
     Raises:
@@ -43,7 +62,7 @@ def initialize_result(message: Message, info: ServerInfo) -> JsonObject:
         raise InvalidParam("params.protocolVersion must be a string such as '2025-11-25'", param="protocolVersion")
     result: JsonObject = {
         "protocolVersion": negotiate(requested),
-        "capabilities": capabilities(),
+        "capabilities": capabilities(features),
         "serverInfo": info.implementation(),
     }
     if info.instructions:
@@ -51,9 +70,9 @@ def initialize_result(message: Message, info: ServerInfo) -> JsonObject:
     return result
 
 
-def discover_result(info: ServerInfo) -> JsonObject:
+def discover_result(info: ServerInfo, features: Features = TOOLS_ALONE) -> JsonObject:
     """The answer to `server/discover`, before the result envelope."""
-    result: JsonObject = {"supportedVersions": list(MODERN), "capabilities": capabilities()}
+    result: JsonObject = {"supportedVersions": list(MODERN), "capabilities": capabilities(features)}
     if info.instructions:
         result["instructions"] = info.instructions
     return result

@@ -58,7 +58,7 @@ def tool_result(result: Result, meta: JsonObject | None, stamp: Stamp | None, ve
     """
     content = result.content
     if not has_resource_links(version):
-        content = tuple(_without_links(block) for block in content)
+        content = tuple(without_links(block) for block in content)
     parts = [b'{"content":', _encode(content)]
     if result.structured is not UNSET:
         structured = _encode(result.structured)
@@ -92,7 +92,7 @@ def progress_body(token: bytes, progress: Progress) -> bytes:
     return _encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
-def _without_links(block: Content) -> Content:
+def without_links(block: Content) -> Content:
     """A link for a client that does not know the block: its URI as an embedded text (gateway.md D17)."""
     if isinstance(block, Link):
         return Embedded(ResourceContents(block.uri, "text/uri-list", block.uri))

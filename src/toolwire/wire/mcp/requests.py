@@ -42,6 +42,19 @@ def read_tool_call(message: Message) -> ToolCall:
     return ToolCall(name, arguments, meta, _progress_token(meta))
 
 
+def read_meta_of(message: Message) -> tuple[JsonObject, bytes | None]:
+    """The `_meta` of any request, `{}` where there is none, and its progress token as JSON text.
+
+    Raises:
+        InvalidParam: it is no object, or the token neither a string nor an integer.
+    """
+    given = message.params.get("_meta")
+    meta = {} if given is None else as_object(given)
+    if meta is None:
+        raise InvalidParam("params._meta must be an object", param="_meta")
+    return meta, _progress_token(meta)
+
+
 def _progress_token(meta: JsonObject) -> bytes | None:
     token = meta.get("progressToken")
     if token is None:

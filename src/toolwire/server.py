@@ -1,0 +1,284 @@
+"""`Server`: what an author offers over MCP, tools, resources, prompts and completions, in one object.
+
+It knows no wire: `toolwire tools serve` and `Server.open` serve it, on both revisions and every transport alike.
+"""
+
+import warnings
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, Unpack, cast, overload
+
+from toolwire.compose import ToolServer, open_tool_server
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.names import valid_mcp_name, valid_tool_name
+from toolwire.core.prompt import PromptMessage, Reference
+from toolwire.core.resource import Resource
+from toolwire.providers.library import LocalCompleter, LocalCompletions, LocalPrompts, LocalResources
+from toolwire.sdk.bundle import SdkMcpServer
+from toolwire.sdk.prompt import (
+    AuthoredPrompt,
+    PromptOptions,
+    choices_of,
+    from_assistant,
+    from_user,
+    make_completer,
+    make_prompt,
+)
+from toolwire.sdk.resource import AuthoredResource, ResourceOptions, make_resource
+from toolwire.sdk.signature import Body
+from toolwire.sdk.tool import DecoratedTool, ToolOptions
+from toolwire.sdk.tool import tool as make_tool
+from toolwire.surfaces.endpoint import Library
+from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.mcp_http import HttpSettings
+
+__all__ = ["ParamHeader", "PromptMessage", "Server", "from_assistant", "from_user"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class ParamHeader:
+    """In `Annotated[str, ParamHeader("Region")]`: clients of 2026-07-28 repeat the argument in `Mcp-Param-Region`.
+
+    A proxy can route by it. The hint must be `str`, `int` or `bool`; an optional one has a default.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.extra_json_schema: JsonObject = {"x-mcp-header": name}
+
+
+class Server:
+    """An MCP server as its author writes it.
+
+    Args:
+        name: shown to clients.
+        version: shown to clients.
+        title: a name for people.
+        instructions: words for the model that will use it.
+
+    Raises:
+        ValueError: `name` or `version` is empty.
+    """
+
+    def __init__(
+        self, name: str, version: str = "1.0.0", *, title: str | None = None, instructions: str | None = None
+    ) -> None:
+        if not name or not version:
+            raise ValueError("a Server needs a name and a version that are not empty")
+        self.name = name
+        self.version = version
+        self.title = title
+        self.instructions = instructions
+        self._tools: dict[str, DecoratedTool] = {}
+        self._resources: dict[str, AuthoredResource] = {}
+        self._prompts: dict[str, AuthoredPrompt] = {}
+        self._completers: dict[tuple[Reference, str], LocalCompleter] = {}
+
+    @property
+    def tools(self) -> tuple[DecoratedTool, ...]:
+        """The tools, in the order in which they were written."""
+        return tuple(self._tools.values())
+
+    @property
+    def resources(self) -> LocalResources | None:
+        """The resources and templates, or `None` when there are none."""
+        return LocalResources(self._resources.values()) if self._resources else None
+
+    @property
+    def prompts(self) -> LocalPrompts | None:
+        """The prompts, or `None` when there are none."""
+        return LocalPrompts(self._prompts.values()) if self._prompts else None
+
+    @property
+    def completions(self) -> LocalCompletions | None:
+        """What completes arguments, or `None` when nothing does."""
+        arguments = {Reference("prompt", name): prompt.function.names for name, prompt in self._prompts.items()}
+        for uri, resource in self._resources.items():
+            if resource.template is not None:
+                arguments[Reference("resource", uri)] = resource.template.names
+        return LocalCompletions(arguments, dict(self._completers)) if self._completers else None
+
+    @overload
+    def tool(self, fn: Body, **options: Unpack[ToolOptions]) -> DecoratedTool: ...
+    @overload
+    def tool(self, **options: Unpack[ToolOptions]) -> Callable[[Body], DecoratedTool]: ...
+    def tool(self, fn: Any = None, **options: Unpack[ToolOptions]) -> DecoratedTool | Callable[[Body], DecoratedTool]:
+        """`toolwire.sdk.tool`, and the tool is served.
+
+        A name may also have what MCP allows beyond models' own rule, `.` and `/`, with a warning: not every model can
+        be shown such a tool.
+
+        Raises:
+            TypeError, ValueError: as `toolwire.sdk.tool`; or there is another tool of that name.
+        """
+        wanted = options.get("name")
+        beyond = wanted is not None and not valid_tool_name(wanted) and valid_mcp_name(wanted)
+        if beyond:
+            warnings.warn(
+                f"the tool name {wanted!r} is MCP's to allow, but not every model's API takes it", stacklevel=2
+            )
+            options["name"] = "".join(c if valid_tool_name(c) else "_" for c in cast("str", wanted))[:64]
+
+        def decorate(body: Body) -> DecoratedTool:
+            made = make_tool(body, **options)
+            if beyond:
+                made = made.renamed(cast("str", wanted))
+            self.add(made)
+            return made
+
+        return decorate if fn is None else decorate(fn)
+
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
+        """Make a function the resource at `uri`, or, with variables in it, a template of resources.
+
+        The function has a parameter for each variable, `{id}`, `{+path}` (slashes too) or `{?page,size}` (which need
+        defaults), and gets the values as its hints say. It returns a text, bytes, anything with a JSON form, or a list
+        of `toolwire.sdk.Resource`; `None` says that there is no such resource.
+
+        Raises:
+            TypeError: the function cannot be one, or its parameters are not the variables.
+            ValueError: the URI cannot be used, or is taken.
+        """
+
+        def decorate(fn: _F) -> _F:
+            self._add_resource(make_resource(fn, uri, options))
+            return fn
+
+        return decorate
+
+    @overload
+    def prompt(self, fn: _F, **options: Unpack[PromptOptions]) -> _F: ...
+    @overload
+    def prompt(self, **options: Unpack[PromptOptions]) -> Callable[[_F], _F]: ...
+    def prompt(self, fn: Any = None, **options: Unpack[PromptOptions]) -> Any:
+        """Make a function a prompt, whose arguments are its parameters.
+
+        It returns a text, a picture, a resource, or a list of these and of `from_user(…)` and `from_assistant(…)`.
+        An argument whose hint lists its values (a `Literal`, an `Enum`, a bool) is completed from them.
+
+        Raises:
+            TypeError: the function cannot be one.
+            ValueError: there is another prompt of that name.
+        """
+
+        def decorate(body: _F) -> _F:
+            self._add_prompt(make_prompt(body, options))
+            return body
+
+        return decorate if fn is None else decorate(fn)
+
+    def complete(self, ref: str, argument: str) -> Callable[[_F], _F]:
+        """Make a function say what an argument may be; the decorated one takes `(value)` or `(value, given)`.
+
+        `value` is what is typed so far, `given` the arguments that are filled in already. It returns a list of texts,
+        best first; 100 of them are sent.
+
+        Args:
+            ref: a prompt's name or a template's text.
+            argument: the name of one of its arguments.
+
+        Raises:
+            ValueError: there is no such prompt, template or argument yet.
+        """
+        found = self._find(ref, argument)
+
+        def decorate(fn: _F) -> _F:
+            self._completers[found, argument] = make_completer(fn)
+            return fn
+
+        return decorate
+
+    def add(self, *items: "DecoratedTool | SdkMcpServer | Server") -> None:
+        """Serve tools that exist already, those of a bundle, or all that another server offers.
+
+        Raises:
+            TypeError: one of `items` is none of these.
+            ValueError: a name or a URI is taken by something else.
+        """
+        for item in items:
+            if isinstance(item, Server):
+                self._add_server(item)
+                continue
+            for tool in _tools_of(item):
+                if self._tools.setdefault(tool.name, tool) is not tool:
+                    raise ValueError(f"two tools are called {tool.name!r}; rename one")
+
+    @asynccontextmanager
+    async def open(
+        self, guard: Guard | None = None, settings: HttpSettings | None = None
+    ) -> AsyncGenerator[ToolServer]:
+        """Run the server until the block ends: `app` of what comes is an ASGI app, `serve_stdio` serves stdio.
+
+        What is added later is not served.
+
+        Args:
+            guard: tells our own Host and Origin from others'; by default loopback only.
+            settings: limits of the HTTP surface.
+
+        Raises:
+            InvalidParam: a tool's schema cannot be used.
+        """
+        library = Library(self.resources, self.prompts, self.completions)
+        async with open_tool_server(
+            self.tools,
+            self.name,
+            self.version,
+            guard,
+            settings,
+            library=library,
+            title=self.title,
+            instructions=self.instructions,
+        ) as served:
+            yield served
+
+    def _add_server(self, other: "Server") -> None:
+        self.add(*other.tools)
+        for resource in other._resources.values():
+            self._add_resource(resource)
+        for prompt in other._prompts.values():
+            self._add_prompt(prompt)
+        self._completers.update(other._completers)
+
+    def _add_resource(self, made: AuthoredResource) -> None:
+        shown = made.definition
+        uri = shown.uri if isinstance(shown, Resource) else shown.uri_template
+        if self._resources.setdefault(uri, made) is not made:
+            raise ValueError(f"two resources are at {uri!r}; give one another URI")
+        if made.template is not None:
+            self._add_choices(Reference("resource", uri), choices_of(made.function), made.template.names)
+
+    def _add_prompt(self, made: AuthoredPrompt) -> None:
+        name = made.definition.name
+        if self._prompts.setdefault(name, made) is not made:
+            raise ValueError(f"two prompts are called {name!r}; rename one")
+        self._add_choices(Reference("prompt", name), choices_of(made.function), made.function.names)
+
+    def _add_choices(self, ref: Reference, choices: "dict[str, Any]", names: tuple[str, ...]) -> None:
+        for argument, completer in choices.items():
+            if argument in names:
+                self._completers.setdefault((ref, argument), completer)
+
+    def _find(self, ref: str, argument: str) -> Reference:
+        prompt, resource = self._prompts.get(ref), self._resources.get(ref)
+        names: tuple[str, ...] = ()
+        if prompt is not None:
+            names, found = prompt.function.names, Reference("prompt", ref)
+        elif resource is not None and resource.template is not None:
+            names, found = resource.template.names, Reference("resource", ref)
+        else:
+            raise ValueError(f"complete({ref!r}): there is no such prompt or template; write that first")
+        if argument not in names:
+            raise ValueError(f"complete({ref!r}): it has no argument {argument!r}; it has {list(names)!r}")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Server {self.name!r} version={self.version!r}>"
+
+
+def _tools_of(item: object) -> Iterator[DecoratedTool]:
+    if isinstance(item, DecoratedTool):
+        yield item
+    elif isinstance(item, SdkMcpServer):
+        yield from item.tools
+    else:
+        raise TypeError(f"add() takes tools, bundles and servers, got {item!r}; decorate a function with @server.tool")
