@@ -118,6 +118,11 @@ class Faulty:
         )
 
 
+def code(response: Any) -> str:
+    """The stable code of a JSON-RPC error response."""
+    return response["error"]["data"]["code"]
+
+
 class Calling:
     """Something that takes long, in a thread."""
 
