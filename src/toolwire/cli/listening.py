@@ -19,7 +19,8 @@ import anyio
 import uvicorn
 
 from toolwire.cli.failure import INTERRUPTED, Failed, misused
-from toolwire.cli.http_connection import HttpConnection, Patience, look_after
+from toolwire.cli.http_connection import Patience, look_after
+from toolwire.cli.http_fast import FastConnection
 from toolwire.cli.output import say
 
 GRACE_S: Final = 3
@@ -44,7 +45,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=HttpConnection,
+                http=FastConnection,
                 ws="websockets-sansio",
                 ws_max_size=48 * 1024 * 1024,
                 lifespan="off",

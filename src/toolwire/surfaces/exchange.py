@@ -7,7 +7,7 @@ silence that proxies would not survive (gateway.md D20; mcp.md 1.3). Until then 
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -21,6 +21,9 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 RawHeader: TypeAlias = tuple[bytes, bytes]
 
+WHOLE: Final = "toolwire.whole"
+"""The ASGI extension of servers that hand over a request that is there as a whole: a `Whole`."""
+
 BUFFERED_FRAMES = 256
 """Notifications that wait for a slow reader; the oldest give way, because only the result is owed."""
 
@@ -30,6 +33,24 @@ _STREAM_HEADERS = [
     (b"x-accel-buffering", b"no"),
 ]
 _JSON = (b"content-type", b"application/json")
+
+
+class Whole(Protocol):
+    """A request whose body is there, and a short way for its answer.
+
+    Attributes:
+        content: all of the body.
+        headers: as `limits.map_headers` gives them, without `content-length`.
+        memo: for whoever reads the headers: what it made of them, for the next request that has the same.
+    """
+
+    content: bytes
+    headers: dict[bytes, bytes]
+    memo: dict[Any, Any]
+
+    def answer(self, status: int, body: bytes) -> bool:
+        """Send a whole JSON answer; `False` says that it has to go through `send`, as if this had not been asked."""
+        ...
 
 
 async def send_plain(send: Send, status: int, body: bytes | None, headers: Sequence[RawHeader] = ()) -> None:
@@ -89,13 +110,14 @@ class _Stream:
 class Exchange:
     """The answer to one POST. `notify` may be called at any time; `finish` ends it, once."""
 
-    __slots__ = ("_closed", "_send", "_stream", "_tasks", "_timer", "streams")
+    __slots__ = ("_closed", "_send", "_stream", "_tasks", "_timer", "_whole", "streams")
 
-    def __init__(self, send: Send, tasks: TaskGroup, streams: bool) -> None:
+    def __init__(self, send: Send, tasks: TaskGroup, streams: bool, whole: Whole | None = None) -> None:
         self._send = send
         self._tasks = tasks
         self._stream: _Stream | None = None
         self._timer: Timer | None = None
+        self._whole = whole
         self._closed = False
         self.streams = streams
 
@@ -126,7 +148,9 @@ class Exchange:
         if self._timer is not None:
             self._timer.cancel()
         if self._stream is None:
-            await send_plain(self._send, status, body, headers)
+            whole = self._whole
+            if whole is None or headers or body is None or not whole.answer(status, body):
+                await send_plain(self._send, status, body, headers)
             return
         if body is not None:
             self._stream.push(event(body))

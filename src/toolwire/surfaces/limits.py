@@ -76,10 +76,7 @@ async def read_body(receive: Receive, headers: Headers, max_bytes: int = REQUEST
         raise _too_large(max_bytes)
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):
-        whole: bytes = message.get("body", b"")
-        if len(whole) > max_bytes:
-            raise _too_large(max_bytes)
-        return whole
+        return check_size(message.get("body", b""), max_bytes)
     pieces: list[bytes] = []
     size = 0
     while message["type"] == "http.request":
@@ -92,6 +89,17 @@ async def read_body(receive: Receive, headers: Headers, max_bytes: int = REQUEST
             return b"".join(pieces)
         message = await receive()
     raise Disconnected
+
+
+def check_size(body: bytes, max_bytes: int) -> bytes:
+    """A body that is there as a whole, if it may be so large.
+
+    Raises:
+        PayloadTooLarge: it is larger than `max_bytes`.
+    """
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
 
 
 def _too_large(max_bytes: int) -> PayloadTooLarge:

@@ -6,7 +6,7 @@ Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/tran
 """
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -22,12 +22,20 @@ from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Admission, Door
-from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
-from toolwire.surfaces.limits import Disconnected, Guard, check_json, credentials_in, map_headers, read_body
+from toolwire.surfaces.exchange import WHOLE, Exchange, RawHeader, Receive, Send, Whole, send_plain
+from toolwire.surfaces.limits import (
+    Disconnected,
+    Guard,
+    check_json,
+    check_size,
+    credentials_in,
+    map_headers,
+    read_body,
+)
 from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
-from toolwire.wire.mcp.envelope import check_headers, check_no_modern_meta, check_sent_once, read_meta
+from toolwire.wire.mcp.envelope import SENT_ONCE, check_headers, check_no_modern_meta, check_sent_once, read_meta
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
 
@@ -45,14 +53,59 @@ class HttpSettings(Struct, frozen=True):
     sse_keepalive_s: float = 15.0
 
 
-class _Hop(Struct):
+class _Facts(Struct, frozen=True):
+    """What headers say that have passed all checks of headers alone: the same for every request that has them.
+
+    `version` is that of the initialize wire, `None` on the other one. `key` is the idempotency key. `sent_once` says
+    that no routing header is doubled.
+    """
+
+    accepted: Accepted
+    credentials: Sequence[bytes]
+    version: str | None
+    key: str | None
+    sent_once: bool
+
+
+class _Hop:
     """What is known of one HTTP request while it is handled."""
 
-    scope: Any
-    receive: Receive
-    send: Send
-    headers: dict[bytes, bytes]
-    admission: Admission | None = None
+    __slots__ = ("admission", "facts", "headers", "receive", "scope", "send", "whole")
+
+    def __init__(self, scope: Any, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.receive = receive
+        self.send = send
+        self.admission: Admission | None = None
+        self.facts: _Facts | None = None
+        extensions = scope.get("extensions")
+        self.whole: Whole | None = None if extensions is None else extensions.get(WHOLE)
+        if self.whole is None:
+            self.headers = map_headers(scope["headers"])
+        else:
+            self.headers = self.whole.headers
+            self.facts = self.whole.memo.get(_Facts)
+
+    def read_facts(self) -> _Facts:
+        """Check the headers of a POST, once where they will come again.
+
+        Raises:
+            UnsupportedMediaType: see `check_json`.
+            NotAcceptable: see `accepted_types`.
+        """
+        headers = self.headers
+        check_json(headers)
+        key = headers.get(b"idempotency-key")
+        facts = _Facts(
+            accepted_types(headers),
+            credentials_in(self.scope["headers"]),
+            legacy_version(headers.get(b"mcp-protocol-version")),
+            None if key is None else key.decode("latin-1"),
+            not any(b"," in headers.get(name, b"") for name in SENT_ONCE),
+        )
+        if self.whole is not None:
+            self.whole.memo[_Facts] = facts
+        return facts
 
 
 class McpHttp:
@@ -80,9 +133,10 @@ class McpHttp:
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """One HTTP request to an MCP endpoint."""
-        hop = _Hop(scope, receive, send, map_headers(scope["headers"]))
+        hop = _Hop(scope, receive, send)
         try:
-            self._guard.check(hop.headers)
+            if hop.facts is None:  # else these very headers have been checked before
+                self._guard.check(hop.headers)
             method = scope["method"]
             if method == "POST":
                 await self._post(hop)
@@ -103,41 +157,42 @@ class McpHttp:
             await self._refuse(hop, mistake)
 
     async def _post(self, hop: _Hop) -> None:
-        check_json(hop.headers)
-        accepted = accepted_types(hop.headers)
-        admission = await self._admit(hop)
-        body = await read_body(hop.receive, hop.headers, self._settings.request_limit_bytes)
-        header = hop.headers.get(b"mcp-protocol-version")
-        version = legacy_version(header)
-        message = decode(body)
+        facts = hop.facts or hop.read_facts()
+        admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, facts.credentials)
+        limit = self._settings.request_limit_bytes
+        if hop.whole is not None:
+            message = decode(check_size(hop.whole.content, limit))
+        else:
+            message = decode(await read_body(hop.receive, hop.headers, limit))
+        version = facts.version
+        modern = version is None
         if isinstance(message, Posted):
-            if version is None:
+            if modern:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
             await send_plain(hop.send, 202, None)
             return
-        asked = Asked(message, admission.caller, admission.endpoint, version or LATEST_MODERN, version is None)
-        key = hop.headers.get(b"idempotency-key")
-        asked.key_header = None if key is None else key.decode("latin-1")
+        asked = Asked(message, admission.caller, admission.endpoint, version or LATEST_MODERN, modern, facts.key)
         try:
-            await self._check_wire(hop, asked, header)
+            if not modern:
+                await self._check_wire(hop, asked)
+            elif message.is_request:
+                if not facts.sent_once:
+                    check_sent_once(hop.headers)
+                check_headers(message, read_meta(message), hop.headers)
         except ToolwireError as error:
             reply = error_reply(asked, error)
             await send_plain(hop.send, reply.status, reply.body)
             return
         if message.is_request:
-            await self._request(hop, asked, accepted)
+            await self._request(hop, asked, facts.accepted)
         else:
             self._notification(asked)
             await send_plain(hop.send, 202, None)
 
-    async def _check_wire(self, hop: _Hop, asked: Asked, version: bytes | None) -> None:
+    async def _check_wire(self, hop: _Hop, asked: Asked) -> None:
+        """The initialize wire alone."""
         message = asked.message
-        if asked.modern:
-            if message.is_request:
-                check_sent_once(hop.headers)
-                check_headers(message, read_meta(message), hop.headers)
-            return
-        check_no_modern_meta(message, version)
+        check_no_modern_meta(message, hop.headers.get(b"mcp-protocol-version"))
         token = hop.headers.get(b"mcp-session-id")
         if token is not None and message.method != "initialize":
             agent_id = asked.endpoint.agent_id
@@ -150,7 +205,7 @@ class McpHttp:
             refusal = error_reply(asked, _stopping())
             await send_plain(hop.send, refusal.status, refusal.body)
             return
-        exchange = Exchange(hop.send, self._tasks, streams=accepted.sse)
+        exchange = Exchange(hop.send, self._tasks, streams=accepted.sse, whole=hop.whole)
         is_call = asked.message.method in LASTING
         if is_call and not accepted.json:
             exchange.open_stream()
@@ -215,7 +270,8 @@ class McpHttp:
             named[0].cancel(self._engine)
 
     async def _delete(self, hop: _Hop) -> None:
-        admission = await self._admit(hop)
+        credentials = credentials_in(hop.scope["headers"])
+        admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, credentials)
         token = hop.headers.get(b"mcp-session-id")
         if not is_legacy(hop.headers.get(b"mcp-protocol-version")):
             raise _not_allowed(hop, "DELETE ends sessions, which this protocol version has not")
@@ -225,11 +281,6 @@ class McpHttp:
         session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
         await self._sessions.end(session, admission.caller, agent_id)
         await send_plain(hop.send, 200, None)
-
-    async def _admit(self, hop: _Hop) -> Admission:
-        found = credentials_in(hop.scope["headers"])
-        hop.admission = await self._door.admit(hop.scope["path"], hop.headers, found)
-        return hop.admission
 
     async def _refuse(self, hop: _Hop, error: ToolwireError) -> None:
         """An error before there is a message to answer to."""

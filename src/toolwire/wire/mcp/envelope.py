@@ -23,6 +23,9 @@ PROGRESS_KEY = "progressToken"
 ROUTED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose `Mcp-Name` header repeats a parameter."""
 
+SENT_ONCE = (b"mcp-protocol-version", b"mcp-method")
+"""Headers that route a request and whose values have no comma."""
+
 
 class Meta(Struct, frozen=True):
     """What a request of 2026-07-28 says of itself."""
@@ -59,7 +62,7 @@ def check_sent_once(headers: Mapping[bytes, bytes]) -> None:
     Raises:
         HeaderMismatch: names the header.
     """
-    for name in (b"mcp-protocol-version", b"mcp-method"):
+    for name in SENT_ONCE:
         if b"," in headers.get(name, b""):
             raise HeaderMismatch(f"the header {name.decode()!r} was sent more than once; send it once")
 
@@ -71,12 +74,12 @@ def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) 
         HeaderMismatch: a header is missing, doubled, or differs from the body.
         UnsupportedVersion: header and body agree on a version that we do not speak.
     """
-    header = headers.get(b"mcp-protocol-version", b"").strip().decode("latin-1")
+    header = _text(headers.get(b"mcp-protocol-version", b""))
     if header != meta.version:
         raise HeaderMismatch(
             f"MCP-Protocol-Version is {header!r} and params._meta says {meta.version!r}; send one value"
         )
-    method = headers.get(b"mcp-method", b"").strip().decode("latin-1")
+    method = _text(headers.get(b"mcp-method", b""))
     if method != message.method:
         raise HeaderMismatch(f"Mcp-Method is {method!r} and the body's method {message.method!r}; send one value")
     key = ROUTED_BY.get(message.method)
@@ -115,7 +118,7 @@ def decode_header_value(value: bytes) -> str:
     Raises:
         HeaderMismatch: the base64 form is malformed.
     """
-    text = value.strip().decode("latin-1")
+    text = _text(value)
     if not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
     inner = text[9:-2].encode("latin-1")
@@ -127,3 +130,8 @@ def decode_header_value(value: bytes) -> str:
     if b64encode(raw) != inner:
         raise HeaderMismatch(f"header value {text!r} is not canonical base64 of UTF-8")
     return decoded
+
+
+def _text(value: bytes) -> str:
+    """A header's value without the white space around it."""
+    return value.strip().decode("latin-1")
