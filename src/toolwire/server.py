@@ -31,6 +31,7 @@ from toolwire.sdk.tool import tool as make_tool
 from toolwire.surfaces.endpoint import Library
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings
+from toolwire.wire.mcp.param_headers import read_param_headers
 
 __all__ = ["ParamHeader", "PromptMessage", "Server", "from_assistant", "from_user"]
 
@@ -193,13 +194,14 @@ class Server:
 
         Raises:
             TypeError: one of `items` is none of these.
-            ValueError: a name or a URI is taken by something else.
+            ValueError: a name or a URI is taken by something else, or a `ParamHeader` stands where it must not.
         """
         for item in items:
             if isinstance(item, Server):
                 self._add_server(item)
                 continue
             for tool in _tools_of(item):
+                _check_headers(tool)
                 if self._tools.setdefault(tool.name, tool) is not tool:
                     raise ValueError(f"two tools are called {tool.name!r}; rename one")
 
@@ -273,6 +275,13 @@ class Server:
 
     def __repr__(self) -> str:
         return f"<Server {self.name!r} version={self.version!r}>"
+
+
+def _check_headers(tool: DecoratedTool) -> None:
+    try:
+        read_param_headers(tool.tool.input_schema)
+    except ValueError as error:
+        raise ValueError(f"tool {tool.name!r}: {error}") from None
 
 
 def _tools_of(item: object) -> Iterator[DecoratedTool]:

@@ -1,5 +1,6 @@
 """What a surface needs to know of the place it serves: the door that lets callers in and what lies behind it."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -12,7 +13,10 @@ from toolwire.core.prompt import Completions, Prompts
 from toolwire.core.resource import Resources
 from toolwire.engine.catalog import Catalog
 from toolwire.wire.mcp.handshake import Features, ServerInfo
+from toolwire.wire.mcp.param_headers import ParamHeader, read_param_headers
 from toolwire.wire.mcp.replies import Stamp
+
+logger = logging.getLogger("toolwire.surfaces")
 
 Plane = Literal["gateway", "mcp"]
 """Which error table an endpoint answers by: the gateway's contract, or MCP's two planes as MCP orders them."""
@@ -73,6 +77,7 @@ class Endpoint(Struct):
     logs: bool = False
 
     stamp_cache: Stamp | None = None
+    mirrored_cache: tuple[int, dict[str, tuple[ParamHeader, ...]]] | None = None
 
     @property
     def info(self) -> ServerInfo:
@@ -97,6 +102,13 @@ class Endpoint(Struct):
             self.stamp_cache = Stamp(self.info)
         return self.stamp_cache
 
+    def mirrored(self) -> Mapping[str, tuple[ParamHeader, ...]]:
+        """The arguments that clients repeat in headers, of each tool that has some; read once a catalogue."""
+        cached = self.mirrored_cache
+        if cached is None or cached[0] != self.catalog.version:
+            cached = self.mirrored_cache = (self.catalog.version, _mirrored(self.catalog))
+        return cached[1]
+
     def row(self, code: str, modern: bool = False) -> ErrorRow:
         """What this endpoint makes of an error code; `modern` on 2026-07-28."""
         if self.plane == "gateway" and code in GATEWAY_OVERRIDES:
@@ -104,6 +116,19 @@ class Endpoint(Struct):
         if modern and code in MODERN_OVERRIDES:
             return MODERN_OVERRIDES[code]
         return ERRORS[code]
+
+
+def _mirrored(catalog: Catalog) -> dict[str, tuple[ParamHeader, ...]]:
+    found: dict[str, tuple[ParamHeader, ...]] = {}
+    for entry in catalog:
+        try:
+            headers = read_param_headers(entry.tool.input_schema)
+        except ValueError as error:  # clients refuse such a tool; there is nothing to hold a request against
+            logger.warning("tool %r: %s", entry.tool.name, error)
+            continue
+        if headers:
+            found[entry.tool.name] = headers
+    return found
 
 
 class Admission(Struct, frozen=True):

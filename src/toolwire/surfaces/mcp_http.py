@@ -36,6 +36,7 @@ from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.envelope import SENT_ONCE, check_headers, check_no_modern_meta, check_sent_once, read_meta
+from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
 
@@ -179,6 +180,10 @@ class McpHttp:
                 if not facts.sent_once:
                     check_sent_once(hop.headers)
                 check_headers(message, read_meta(message), hop.headers)
+                if message.method == "tools/call" and (mirrored := asked.endpoint.mirrored()):
+                    params = message.params
+                    found = mirrored.get(str(params.get("name")), ())
+                    check_param_headers(found, params.get("arguments"), hop.scope["headers"])
         except ToolwireError as error:
             reply = error_reply(asked, error)
             await send_plain(hop.send, reply.status, reply.body)
