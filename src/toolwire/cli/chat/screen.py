@@ -40,6 +40,7 @@ class Screen:
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._show_all, name="toolwire-chat-screen", daemon=True)
         self._names: dict[str, str] = {}
+        self._subtasks: set[str] = set()
         self._at_line_start = True
         self._style: str | None = None
         self._said = False
@@ -53,12 +54,16 @@ class Screen:
         self._thread.join()
 
     def event(self, event: EventEnvelope) -> None:
-        """Take an event; for `Client.subscribe`."""
-        self._waiting.put(lambda: self._show_event(event))
+        """Take an event; for `Client.subscribe`. Of a part handed to another agent only its calls are shown."""
+        if event.type == "TaskCreated" and event.payload.parent_task_id is not None:
+            self._subtasks.add(event.task_id)
+        if event.task_id not in self._subtasks or event.type.startswith(("ToolCall", "ToolResult")):
+            self._waiting.put(lambda: self._show_event(event))
 
-    def delta(self, _task_id: str, delta: TaskDelta) -> None:
+    def delta(self, task_id: str, delta: TaskDelta) -> None:
         """Take a part of an answer or a tool's progress; for `Client.subscribe_deltas`."""
-        self._waiting.put(lambda: self._show_delta(delta))
+        if task_id not in self._subtasks or isinstance(delta, ToolProgress):
+            self._waiting.put(lambda: self._show_delta(delta))
 
     def settle(self) -> None:
         """Wait until all that has come is shown and the cursor stands at the beginning of a line."""

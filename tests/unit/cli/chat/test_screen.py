@@ -1,12 +1,14 @@
 """`toolwire chat`, the screen: what is printed of answers, calls and results, and what is kept out of it."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.unit.cli.chat.script import Script, calls, options, says, talked
 from toolwire.cli.chat.screen import Screen, arguments_lines, preview
 from toolwire.cli.chat.talk import Talk
 from toolwire.cli.chat.terminal import clean
-from toolwire.sdk import Client, LLMRequest, LLMResponse, ToolContext, tool
+from toolwire.sdk import AgentDefinition, Client, LLMRequest, LLMResponse, ToolContext, tool
+from toolwire.sdk.testing import FakeLLMProvider
 
 
 class Unstreamed:
@@ -87,3 +89,19 @@ def test_what_cannot_be_shown_does_not_stop_the_screen():
         Talk(client, script, Screen(script, lost)).run()
 
     assert script.shown == "  (this cannot be shown: KeyError)\n" * 2 + "\n"
+
+
+def test_what_another_agent_says_for_its_part_is_left_to_the_main_one():
+    def answer(request: LLMRequest) -> LLMResponse:
+        if request.system == "You count.":
+            return says("five")
+        handed = request.messages[-1].role == "tool"
+        return says("They say five.") if handed else calls(("Task", {"agent": "counter", "goal": "count"}))
+
+    counter = AgentDefinition(description="Counts.", prompt="You count.", tools=())
+    script = Script("count")
+    with Client(replace(options(), agents={"counter": counter}), provider=FakeLLMProvider(responder=answer)) as client:
+        Talk(client, script, Screen(script, client.get_content)).run()
+
+    assert "They say five." in script.shown
+    assert "\nfive\n" not in f"\n{script.shown}"
