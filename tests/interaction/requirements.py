@@ -217,6 +217,84 @@ REQUIREMENTS: dict[str, Requirement] = {
     "tools.keyed": Requirement(
         "The same call under the same key runs once and says that it is a replay.", "gateway.md D9", HTTP
     ),
+    # Beside tools
+    "capabilities.offered": Requirement(
+        "What is offered is advertised and answered; what is not is neither, and -32601.", "mcp.md S36", ALL
+    ),
+    "resources.list": Requirement(
+        "resources/list is whole and in order, with caching hints on the newer wire.",
+        f"{SPEC_2025}/server/resources#listing-resources; mcp.md 1.2",
+        ALL,
+    ),
+    "resources.templates": Requirement(
+        "resources/templates/list is whole and in order, with caching hints on the newer wire.",
+        f"{SPEC_2025}/server/resources#resource-templates; mcp.md 1.2",
+        ALL,
+    ),
+    "resources.read": Requirement(
+        "resources/read gives texts and bytes, of a URI of its own or of a template whose variables have types.",
+        f"{SPEC_2025}/server/resources#reading-resources; mcp.md 1.2",
+        ALL,
+    ),
+    "resources.unknown": Requirement(
+        "What is not there is -32002, on the newer wire -32602, with the URI; contents are never empty.",
+        "mcp.md 1.2, resource not found",
+        ALL,
+    ),
+    "resources.failed": Requirement(
+        "A resource that fails is -32603 with its author's words or nothing of the inside.",
+        f"{SPEC_2025}/server/resources#error-handling",
+        ALL,
+    ),
+    "prompts.list": Requirement(
+        "prompts/list is whole and in order, with arguments, and with caching hints on the newer wire.",
+        f"{SPEC_2025}/server/prompts#listing-prompts; mcp.md 1.2",
+        ALL,
+    ),
+    "prompts.get": Requirement(
+        "prompts/get gives messages of either role with texts, pictures and resources.",
+        f"{SPEC_2025}/server/prompts#getting-a-prompt",
+        ALL,
+    ),
+    "prompts.bad": Requirement(
+        "An unknown prompt, and an argument that is missing, unknown or does not fit, is -32602 and named.",
+        f"{SPEC_2025}/server/prompts#error-handling",
+        ALL,
+    ),
+    "prompts.failed": Requirement(
+        "A prompt that fails is -32603 and tells nothing of the inside.",
+        f"{SPEC_2025}/server/prompts#error-handling",
+        ALL,
+    ),
+    "completion": Requirement(
+        "completion/complete gives up to 100 values and counts all; what there is nothing to complete of is -32602.",
+        f"{SPEC_2025}/server/utilities/completion",
+        ALL,
+    ),
+    "direct.told": Requirement("Who reads or asks for a prompt may hear of progress.", "mcp.md 1.2, progress", ALL),
+    "direct.others": Requirement("Reading holds up nobody else.", "mcp.md S20", ALL),
+    "direct.cancelled": Requirement(
+        "Reading ends when it is cancelled, on 2026-07-28 over HTTP by going away.", "mcp.md 1.2, cancellation", ALL
+    ),
+    "direct.deadline": Requirement("Reading ends after 60 s with -32003.", "gateway.md D19", HTTP),
+    "logging.levels": Requirement(
+        "Log messages go out from the level on that was asked for; a level that does not exist is -32602.",
+        f"{SPEC_2025}/server/utilities/logging; mcp.md 1.2",
+        ALL,
+    ),
+    "logging.asked": Requirement(
+        "Without being asked nobody gets log messages: a level holds for its session, or for its request.",
+        "mcp.md 1.2, log messages",
+        ALL,
+    ),
+    "params.match": Requirement(
+        "An annotated argument and its Mcp-Param header are both there and equal or both absent, else -32020.",
+        f"{SPEC_2026}/basic/transports#custom-headers; mcp.md 1.2, 1.3 step 10",
+        frozenset({HTTP_2026}),
+    ),
+    "params.none": Requirement(
+        "Elsewhere such arguments need no header.", "mcp.md 1.2", frozenset({HTTP_2025, STDIO_2025, STDIO_2026})
+    ),
     # stdio
     "stdio.lines": Requirement(
         "One message a line: blank lines are passed over, the last may lack its end, bad bytes cost that line alone.",

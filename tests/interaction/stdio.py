@@ -24,7 +24,8 @@ from toolwire.engine.catalog import Catalog
 from toolwire.engine.engine import Engine, Limits
 from toolwire.providers.function import FunctionProvider
 from toolwire.providers.schema import compile_validator
-from toolwire.surfaces.endpoint import Endpoint
+from toolwire.server import Server
+from toolwire.surfaces.endpoint import Endpoint, Library
 from toolwire.surfaces.mcp_stdio import serve_stdio
 
 Served: TypeAlias = Callable[[int, int, anyio.Event], Awaitable[None]]
@@ -128,21 +129,25 @@ class Piped:
 
 
 @asynccontextmanager
-async def open_engine(gate: Gate) -> AsyncGenerator[Served]:
-    """The tools and what runs them, for who serves them on descriptors of his own."""
+async def open_engine(gate: Gate, server: Server | None = None) -> AsyncGenerator[Served]:
+    """The tools, or a whole server, and what runs them, for who serves them on descriptors of his own."""
     clock = SystemClock()
     engine = Engine(MemoryStore(clock), MemoryBlobs(), clock, Limits(history_ttl_s=0))
-    provider = FunctionProvider(tools(gate))
+    provider = FunctionProvider(tools(gate) if server is None else server.tools)
     catalog = Catalog(compile_validator)
     catalog.replace(provider.tools(), provider)
+    endpoint = Endpoint("", "bench", "1.0", catalog, logs=True)
+    if server is not None:
+        endpoint.library = Library(server.resources, server.prompts, server.completions)
     async with engine.running():
-        yield partial(serve_stdio, engine, Endpoint("", "bench", "1.0", catalog), Caller("local", "local", "mcp"))
+        yield partial(serve_stdio, engine, endpoint, Caller("local", "local", "mcp"))
 
 
 @asynccontextmanager
-async def open_pipes() -> AsyncGenerator[Piped]:
-    """The tools behind MCP over two pipes, in this process."""
+async def open_pipes(offer: Callable[[Gate], Server] | None = None) -> AsyncGenerator[Piped]:
+    """The tools behind MCP over two pipes, in this process, or what `offer` makes for the gate."""
     gate, stop, ended = Gate(), anyio.Event(), anyio.Event()
+    server = None if offer is None else offer(gate)
     (their_source, our_sink), (our_source, their_sink) = os.pipe(), os.pipe()
 
     async def serve(served: Served) -> None:
@@ -153,7 +158,7 @@ async def open_pipes() -> AsyncGenerator[Piped]:
             os.close(their_sink)
             ended.set()
 
-    async with open_engine(gate) as served, anyio.create_task_group() as tasks:
+    async with open_engine(gate, server) as served, anyio.create_task_group() as tasks:
         tasks.start_soon(serve, served)
         lines = Lines(our_source, our_sink)
         try:

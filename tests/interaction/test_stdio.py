@@ -26,7 +26,7 @@ async def test_a_client_of_the_older_wire_introduces_itself():
         await served.lines.ask("initialize", HELLO)
         assert (await served.lines.message())["result"] == {
             "protocolVersion": OLD,
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "logging": {}},
             "serverInfo": {"name": "bench", "version": "1.0"},
         }
         await served.lines.ask("notifications/initialized", id_=None)
@@ -42,7 +42,7 @@ async def test_discover_says_versions_and_capabilities():
         result = (await served.lines.message())["result"]
         assert result == {
             "supportedVersions": [NEW],
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "logging": {}},
             "ttlMs": 0,
             "cacheScope": "private",
             **STAMP,

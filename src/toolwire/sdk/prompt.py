@@ -62,7 +62,12 @@ class AuthoredPrompt:
         for name in given:
             if name not in known:
                 raise InvalidParam(
-                    f"{self.function.label} has no argument {name!r}; it has {list(known)!r}", param=f"arguments.{name}"
+                    f"{self.function.label} has no argument {name!r}; it has {list(known)!r}", param=f"arguments/{name}"
+                )
+        for argument in self.definition.arguments:
+            if argument.required and argument.name not in given:
+                raise InvalidParam(
+                    f"{self.function.label} needs the argument {argument.name!r}", param=f"arguments/{argument.name}"
                 )
         return await self.function.ask(given, call, emit, self._result)
 
