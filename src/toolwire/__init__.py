@@ -1,18 +1,18 @@
 """Toolwire gives tools to agents: write them, run them, wire them, publish them.
 
-This module names the version, and knows where `Server` is. It imports nothing before that is used, so that
+This module names the version, and knows where `Server` is. It imports nothing else before that is used, so that
 `import toolwire.sdk` stays light.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from toolwire.core.version import __version__
 
 if TYPE_CHECKING:
     from toolwire.server import Server
 
 __all__ = ["Server", "__version__"]
-
-__version__: Final = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -18,9 +18,9 @@ from mcp import Client, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 
-from toolwire import __version__
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
+from toolwire.core.version import __version__
 from toolwire.providers.remote_answers import LIST_IS_OLD, call_ended, list_ended
 from toolwire.providers.remote_http import MAX_BODY_BYTES, http_client, shown_url
 from toolwire.providers.remote_server import HttpServer, Patience, Server
