@@ -6,7 +6,7 @@ import pytest
 
 from toolwire.core.errors import InvalidParam
 from toolwire.wire.jsonrpc import Message
-from toolwire.wire.mcp.handshake import ServerInfo, capabilities, discover_result, initialize_result
+from toolwire.wire.mcp.handshake import Features, ServerInfo, capabilities, discover_result, initialize_result
 
 PLAIN = ServerInfo("toolwire", "1.2")
 FULL = ServerInfo("toolwire", "1.2", "Toolwire", "Ask before you delete.")
@@ -50,3 +50,11 @@ def test_a_server_without_a_version_still_has_one_on_the_wire():
 def test_nobody_can_change_what_is_advertised():
     capabilities()["resources"] = {}
     assert capabilities() == {"tools": {}}
+
+
+def test_what_is_served_beside_tools_is_advertised_on_either_wire():
+    everything = Features(resources=True, prompts=True, completions=True, logging=True)
+    shown: dict[str, dict[str, str]] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}}
+    assert initialize_result(initialize("2025-11-25"), PLAIN, everything)["capabilities"] == shown
+    assert discover_result(PLAIN, everything)["capabilities"] == shown
+    assert discover_result(PLAIN, Features(prompts=True))["capabilities"] == {"tools": {}, "prompts": {}}
