@@ -14,6 +14,7 @@ from toolwire.core.names import valid_mcp_name, valid_tool_name
 from toolwire.core.prompt import PromptMessage, Reference
 from toolwire.core.resource import Resource
 from toolwire.providers.library import LocalCompleter, LocalCompletions, LocalPrompts, LocalResources
+from toolwire.sdk.authoring.signature import Body
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.prompt import (
     AuthoredPrompt,
@@ -25,7 +26,6 @@ from toolwire.sdk.prompt import (
     make_prompt,
 )
 from toolwire.sdk.resource import AuthoredResource, ResourceOptions, make_resource
-from toolwire.sdk.signature import Body
 from toolwire.sdk.tool import DecoratedTool, ToolOptions
 from toolwire.sdk.tool import tool as make_tool
 from toolwire.surfaces.endpoint import Library

@@ -16,8 +16,8 @@ from toolwire.agent.link import Link, OpenSocket
 from toolwire.agent.tools import AgentToolOptions, checked_tools
 from toolwire.agent.worker import Body, Limits, Worker
 from toolwire.core.errors import ToolwireError
+from toolwire.sdk.authoring.signature import Body as Function
 from toolwire.sdk.result import ToolResult
-from toolwire.sdk.signature import Body as Function
 from toolwire.sdk.tool import DecoratedTool
 from toolwire.wire.link import DeliveryMode, Message, Registration
 

@@ -22,7 +22,7 @@ from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.messages import TaskDelta, TextDelta, ToolProgress
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 from toolwire.sdk.result import ToolError, ToolResult
-from toolwire.sdk.runner import DriveOutcome
+from toolwire.sdk.turns.runner import DriveOutcome
 
 GENERATION: Final = 1000
 SHOWN_ARGUMENTS: Final = 500

@@ -17,10 +17,10 @@ from toolwire.core.call import Call
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, failed
-from toolwire.sdk.authoring import checked_options
+from toolwire.sdk.authoring.checks import checked_options
+from toolwire.sdk.authoring.signature import Body as Function
+from toolwire.sdk.authoring.signature import is_async
 from toolwire.sdk.context import ToolContext
-from toolwire.sdk.signature import Body as Function
-from toolwire.sdk.signature import is_async
 from toolwire.sdk.tool import DecoratedTool, ToolOptions, build_tool
 from toolwire.wire.link import Message, Skill
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from toolwire.sdk.client import Client as Client
     from toolwire.sdk.client_core import SuspendReason as SuspendReason
     from toolwire.sdk.client_core import TaskStatus as TaskStatus
-    from toolwire.sdk.compiled import AgentSpec as AgentSpec
-    from toolwire.sdk.compiled import compile_options as compile_options
     from toolwire.sdk.errors import AgentError as AgentError
     from toolwire.sdk.errors import InvalidTurnOptionError as InvalidTurnOptionError
     from toolwire.sdk.errors import NotResumableError as NotResumableError
@@ -80,13 +78,15 @@ if TYPE_CHECKING:
     from toolwire.sdk.options import effort_modes as effort_modes
     from toolwire.sdk.options import permission_modes as permission_modes
     from toolwire.sdk.payloads import HumanResponseReceived as HumanResponseReceived
-    from toolwire.sdk.remote import McpConfigError as McpConfigError
-    from toolwire.sdk.remote import McpHttpServerSpec as McpHttpServerSpec
-    from toolwire.sdk.remote import McpServerSpec as McpServerSpec
-    from toolwire.sdk.remote import Toolbox as Toolbox
-    from toolwire.sdk.runner import DriveOutcome as DriveOutcome
-    from toolwire.sdk.runner import PendingApproval as PendingApproval
-    from toolwire.sdk.runner import SeededTurn as SeededTurn
+    from toolwire.sdk.remote.servers import McpConfigError as McpConfigError
+    from toolwire.sdk.remote.servers import McpHttpServerSpec as McpHttpServerSpec
+    from toolwire.sdk.remote.servers import McpServerSpec as McpServerSpec
+    from toolwire.sdk.remote.servers import Toolbox as Toolbox
+    from toolwire.sdk.turns.compiled import AgentSpec as AgentSpec
+    from toolwire.sdk.turns.compiled import compile_options as compile_options
+    from toolwire.sdk.turns.runner import DriveOutcome as DriveOutcome
+    from toolwire.sdk.turns.runner import PendingApproval as PendingApproval
+    from toolwire.sdk.turns.runner import SeededTurn as SeededTurn
     from toolwire.sdk.views import AssistantMessage as AssistantMessage
     from toolwire.sdk.views import InjectedMessage as InjectedMessage
     from toolwire.sdk.views import Result as Result
@@ -100,7 +100,7 @@ async_client: AsyncClient
 builtin.workspace: WorkspaceEscape
 client: Client
 client_core: SuspendReason TaskStatus
-compiled: AgentSpec compile_options
+turns.compiled: AgentSpec compile_options
 errors: AgentError InvalidTurnOptionError NotResumableError ProviderError QueryFailedError
 events: EventEnvelope envelope_to_dict
 guards: Decision Guard GuardContext HooksConfig MatchArg PreToolUseRule VerdictResult
@@ -112,8 +112,8 @@ models: AnthropicProvider OpenAIProvider
 one_goal: QueryResult aquery query
 options: AgentDefinition BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Observer Options effort_modes permission_modes
 payloads: HumanResponseReceived
-remote: McpConfigError McpHttpServerSpec McpServerSpec Toolbox
-runner: DriveOutcome PendingApproval SeededTurn
+remote.servers: McpConfigError McpHttpServerSpec McpServerSpec Toolbox
+turns.runner: DriveOutcome PendingApproval SeededTurn
 views: AssistantMessage InjectedMessage Result ToolResultView ToolUse UserMessage ViewItem
 """
 _MODULES = {

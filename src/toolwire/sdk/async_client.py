@@ -14,10 +14,10 @@ import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.client_core import ClientCore, GivenImage
 from toolwire.sdk.errors import NotResumableError
+from toolwire.sdk.hosting.task import Stop
 from toolwire.sdk.payloads import TurnOptions
-from toolwire.sdk.runner import Answers, DriveOutcome, SeededTurn, outcome
-from toolwire.sdk.task import Stop
-from toolwire.sdk.workers import Line, Workers
+from toolwire.sdk.turns.runner import Answers, DriveOutcome, SeededTurn, outcome
+from toolwire.sdk.turns.workers import Line, Workers
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

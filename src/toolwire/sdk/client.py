@@ -18,11 +18,11 @@ from toolwire.sdk.client_core import SuspendReason, TaskStatus
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.guards import Decision
-from toolwire.sdk.host import TaskListing
+from toolwire.sdk.hosting.host import TaskListing
 from toolwire.sdk.loop_thread import LOOP_THREAD
 from toolwire.sdk.messages import Provider, Usage
 from toolwire.sdk.options import HostConfig, Observer, OnTaskDelta, Options
-from toolwire.sdk.runner import DriveOutcome, SeededTurn
+from toolwire.sdk.turns.runner import DriveOutcome, SeededTurn
 from toolwire.sdk.views import ViewItem
 
 _T = TypeVar("_T")

@@ -11,20 +11,20 @@ from msgspec import Struct
 
 from toolwire.core.errors import ToolwireError
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk.compiled import Settings, compile_agent
 from toolwire.sdk.content import ContentRef, Image
 from toolwire.sdk.errors import AgentError, NotResumableError
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.guards import Decision
-from toolwire.sdk.host import Host, TaskListing
+from toolwire.sdk.hosting.host import Host, TaskListing
+from toolwire.sdk.hosting.task import Stop, Task
 from toolwire.sdk.messages import ImageBlock, Provider, ToolUseBlock, Usage
 from toolwire.sdk.options import HostConfig, Observer, OnTaskDelta, Options
 from toolwire.sdk.payloads import TurnOptions
-from toolwire.sdk.remote_turn import mount_remote
-from toolwire.sdk.runner import Runner
-from toolwire.sdk.subtasks import with_subtasks
 from toolwire.sdk.surroundings import Surroundings
-from toolwire.sdk.task import Stop, Task
+from toolwire.sdk.turns.compiled import Settings, compile_agent
+from toolwire.sdk.turns.remote_turn import mount_remote
+from toolwire.sdk.turns.runner import Runner
+from toolwire.sdk.turns.subtasks import with_subtasks
 from toolwire.sdk.views import ViewItem, view
 
 LOGGER = logging.getLogger("toolwire.sdk")

@@ -6,13 +6,13 @@ from typing import Any
 
 from toolwire.sdk.async_client import AsyncClient
 from toolwire.sdk.client_core import GivenImage
-from toolwire.sdk.endings import approval_handle
 from toolwire.sdk.errors import QueryFailedError
 from toolwire.sdk.events import EventEnvelope
+from toolwire.sdk.hosting.task import Task
 from toolwire.sdk.loop_thread import LOOP_THREAD
 from toolwire.sdk.messages import Provider, Usage
 from toolwire.sdk.options import HostConfig, Options
-from toolwire.sdk.task import Task
+from toolwire.sdk.turns.endings import approval_handle
 from toolwire.sdk.views import ViewItem, view
 
 

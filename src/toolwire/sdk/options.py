@@ -4,7 +4,7 @@ The seams to the parts that live elsewhere:
 
 * built-in tools: a client calls `toolwire.sdk.builtin.builtin_tools(workspace, services)` once and mounts those of its
   selection; `BUILTIN_NAMES` there, and `BUILTIN_TOOLS` here, name them in their order;
-* remote tools: `HostConfig.remote_tools`, or what `toolwire.sdk.remote` makes of `mcp_server_resolver` and
+* remote tools: `HostConfig.remote_tools`, or what `toolwire.sdk.remote.servers` makes of `mcp_server_resolver` and
   `Options.toolbox`, is a `RemoteTools`: it is asked at the start of each turn for the tools of that turn.
 """
 

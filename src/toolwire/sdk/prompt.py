@@ -9,12 +9,12 @@ from toolwire.core.errors import InvalidParam
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import Completion, Prompt, PromptArgument, PromptMessage, PromptResult, Role
-from toolwire.sdk.authored import Authored
-from toolwire.sdk.authoring import checked_text
-from toolwire.sdk.coerce import UnfitArguments
+from toolwire.sdk.authoring.authored import Authored
+from toolwire.sdk.authoring.checks import checked_text
+from toolwire.sdk.authoring.coerce import UnfitArguments
+from toolwire.sdk.authoring.signature import REQUIRED, Body
 from toolwire.sdk.encode import clean_text
 from toolwire.sdk.result import to_result
-from toolwire.sdk.signature import REQUIRED, Body
 
 
 class PromptOptions(TypedDict, total=False):

@@ -12,11 +12,11 @@ from toolwire.core.resource import Resource, ResourceTemplate
 from toolwire.core.result import Embedded, ResourceContents
 from toolwire.core.uri_template import UriTemplate, is_template
 from toolwire.sdk import content
-from toolwire.sdk.authored import Authored
-from toolwire.sdk.authoring import checked_text
-from toolwire.sdk.coerce import UnfitArguments
+from toolwire.sdk.authoring.authored import Authored
+from toolwire.sdk.authoring.checks import checked_text
+from toolwire.sdk.authoring.coerce import UnfitArguments
+from toolwire.sdk.authoring.signature import REQUIRED, Body
 from toolwire.sdk.encode import Unencodable, clean_text, encode
-from toolwire.sdk.signature import REQUIRED, Body
 
 JSON = "application/json"
 TEXT = "text/plain"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
 from toolwire.sdk.messages import LLMRequest, Message, Provider, TextBlock
 from toolwire.sdk.options import HostConfig, Options, RemoteTools
 from toolwire.sdk.tool import DecoratedTool
@@ -39,7 +39,7 @@ class Surroundings:
         """
         if self.config.storage_path is None:
             return Host(self.config)
-        from toolwire.sdk.storage import use_storage  # noqa: PLC0415 -- memory does without it
+        from toolwire.sdk.hosting.storage import use_storage  # noqa: PLC0415 -- memory does without it
 
         self._storage = await use_storage(self.config.storage_path)
         return Host(self.config, self._storage.store, True, self._storage.contents)
@@ -66,7 +66,7 @@ class Surroundings:
         if self.config.mcp_server_resolver is None and self._options.toolbox is None:
             return None
         if self._remote is None:
-            from toolwire.sdk.remote import remote_tools  # noqa: PLC0415 -- loads the MCP client
+            from toolwire.sdk.remote.servers import remote_tools  # noqa: PLC0415 -- loads the MCP client
 
             self._remote = remote_tools(self._options, self.config)
         return self._remote
@@ -85,7 +85,7 @@ class Surroundings:
 
     async def _ask(self, text: str) -> str:
         """Put a question of a built-in tool to the model."""
-        from toolwire.sdk.model_call import complete  # noqa: PLC0415 -- built-in tools alone ask on the side
+        from toolwire.sdk.turns.model_call import complete  # noqa: PLC0415 -- built-in tools alone ask on the side
 
         if self.provider is None:
             raise LookupError("there is no model to ask")

@@ -10,7 +10,7 @@ import msgspec
 from toolwire.core.handler import Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.tool import RiskLevel, Tool
-from toolwire.sdk.authoring import (
+from toolwire.sdk.authoring.checks import (
     checked_annotations,
     checked_name,
     checked_options,
@@ -20,13 +20,11 @@ from toolwire.sdk.authoring import (
     checked_timeout,
     version_of,
 )
-from toolwire.sdk.coerce import Arguments, UnfitArguments
-from toolwire.sdk.context import ToolContext
-from toolwire.sdk.derive import derive_input, derive_output
-from toolwire.sdk.docstring import read_docstring
-from toolwire.sdk.handler import ContextFor, Ends, Plan, binder, checked, make_handler
-from toolwire.sdk.result import NO_REASON, Refuse, ToolError, ToolResult
-from toolwire.sdk.signature import (
+from toolwire.sdk.authoring.coerce import Arguments, UnfitArguments
+from toolwire.sdk.authoring.derive import derive_input, derive_output
+from toolwire.sdk.authoring.docstring import read_docstring
+from toolwire.sdk.authoring.handler import ContextFor, Ends, Plan, binder, checked, make_handler
+from toolwire.sdk.authoring.signature import (
     Body,
     Signature,
     check_body,
@@ -39,6 +37,8 @@ from toolwire.sdk.signature import (
     read_signature,
     takes_arguments_and_ctx,
 )
+from toolwire.sdk.context import ToolContext
+from toolwire.sdk.result import NO_REASON, Refuse, ToolError, ToolResult
 
 _LIKE_THE_FUNCTION = ("__module__", "__name__", "__qualname__", "__doc__")
 

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.jsontypes import JsonObject
+from toolwire.sdk.hosting.task import ENVIRONMENT, Task
 from toolwire.sdk.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
-from toolwire.sdk.task import ENVIRONMENT, Task
 
 
 class UserMessage(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolwire.sdk.docstring import Described, read_docstring
+from toolwire.sdk.authoring.docstring import Described, read_docstring
 
 
 @pytest.mark.parametrize("doc", [None, "", "   \n  "])

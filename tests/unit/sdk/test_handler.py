@@ -15,7 +15,7 @@ from toolwire.core.errors import ServiceTimeout
 from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.result import TOOL_FAILED, Failure, Result, Text
 from toolwire.sdk import Refuse, ToolContext, ToolError, ToolResult, tool
-from toolwire.sdk.handler import THREADS_PER_TOOL
+from toolwire.sdk.authoring.handler import THREADS_PER_TOOL
 
 pytestmark = pytest.mark.both_backends
 

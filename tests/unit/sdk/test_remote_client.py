@@ -12,7 +12,7 @@ from toolwire.sdk.client import Client
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.messages import LLMResponse, TextBlock, ToolResultBlock, ToolUseBlock
 from toolwire.sdk.options import HostConfig, Options
-from toolwire.sdk.remote import McpServerSpec, Toolbox
+from toolwire.sdk.remote.servers import McpServerSpec, Toolbox
 from toolwire.sdk.testing import FakeLLMProvider
 
 

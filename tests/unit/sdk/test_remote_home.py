@@ -13,8 +13,8 @@ from toolwire.core.call import Call
 from toolwire.core.event import Event, Progress
 from toolwire.sdk import ToolContext, tool
 from toolwire.sdk.options import ToolPlace
-from toolwire.sdk.remote import McpConfigError, McpHttpServerSpec, McpServerSpec, RemoteServers
-from toolwire.sdk.remote_tools import CALLER
+from toolwire.sdk.remote.servers import McpConfigError, McpHttpServerSpec, McpServerSpec, RemoteServers
+from toolwire.sdk.remote.tools import CALLER
 
 
 @asynccontextmanager

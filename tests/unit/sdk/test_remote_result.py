@@ -8,7 +8,7 @@ import pytest
 
 from toolwire.core.result import Audio, Embedded, Image, Link, ResourceContents, Result, Text, failed
 from toolwire.sdk.content import MemoryContentStore
-from toolwire.sdk.remote_result import tool_result
+from toolwire.sdk.remote.result import tool_result
 
 STORE = MemoryContentStore()
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from toolwire.core.names import valid_tool_name
-from toolwire.sdk.remote import McpConfigError, McpHttpServerSpec, McpServerSpec, Toolbox
-from toolwire.sdk.remote_specs import as_toolbox, checked_aliases, full_name
+from toolwire.sdk.remote.servers import McpConfigError, McpHttpServerSpec, McpServerSpec, Toolbox
+from toolwire.sdk.remote.specs import as_toolbox, checked_aliases, full_name
 
 
 @pytest.mark.parametrize(

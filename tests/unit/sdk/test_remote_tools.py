@@ -15,7 +15,7 @@ from toolwire.core.result import Result, Text
 from toolwire.providers.remote_server import StdioServer
 from toolwire.sdk import tool
 from toolwire.sdk.options import RemoteTool, RemoteTurn, ToolPlace
-from toolwire.sdk.remote import (
+from toolwire.sdk.remote.servers import (
     McpConfigError,
     McpHttpServerSpec,
     McpServerSpec,
@@ -23,7 +23,7 @@ from toolwire.sdk.remote import (
     Toolbox,
     open_remote_servers,
 )
-from toolwire.sdk.remote_tools import CALLER, fitted
+from toolwire.sdk.remote.tools import CALLER, fitted
 
 WORKSPACE = Path()
 

@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from toolwire.sdk.threads import BodyThreads
+from toolwire.sdk.authoring.threads import BodyThreads
 
 pytestmark = pytest.mark.both_backends
 
@@ -38,7 +38,7 @@ anyio.run(main)
 
 FORKED = """
 import os, anyio
-from toolwire.sdk.threads import BodyThreads
+from toolwire.sdk.authoring.threads import BodyThreads
 
 threads = BodyThreads("t", 1)
 

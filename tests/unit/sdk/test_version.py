@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from toolwire.sdk import tool
-from toolwire.sdk.authoring import version_of
+from toolwire.sdk.authoring.checks import version_of
 
 SOURCE = """
 def f(x: int, y: str = "a") -> str:

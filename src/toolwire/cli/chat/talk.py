@@ -16,7 +16,7 @@ from toolwire.sdk.client import Client
 from toolwire.sdk.errors import AgentError
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.options import permission_modes
-from toolwire.sdk.runner import DriveOutcome, PendingApproval
+from toolwire.sdk.turns.runner import DriveOutcome, PendingApproval
 
 PROMPT: Final = "> "
 QUESTION: Final = "  [y]es, [n]o (with a reason if you like), [e]dit, [a]ll of them, [s]how everything: "

@@ -100,7 +100,7 @@ async def test_a_storage_in_use_on_another_loop_is_refused_and_one_that_lingers_
 
 
 async def test_memory_holds_a_bounded_number_of_stored_tasks(tmp_path: Path):
-    from toolwire.sdk import host  # noqa: PLC0415 -- its limit is what this is about
+    from toolwire.sdk.hosting import host  # noqa: PLC0415 -- its limit is what this is about
 
     provider = FakeLLMProvider(responder=lambda _request: say())
     async with AsyncClient(agent(), provider=provider, host_config=stored(tmp_path)) as client:

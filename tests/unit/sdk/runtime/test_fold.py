@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.sdk.runtime.script import agent, noting, raw, say, unpaired, use
 from toolwire.sdk import AsyncClient, BudgetSpec, HostConfig, NotResumableError
-from toolwire.sdk.task import Task, fold
+from toolwire.sdk.hosting.task import Task, fold
 from toolwire.sdk.testing import FakeLLMProvider
 
 LONG = "x" * 5000

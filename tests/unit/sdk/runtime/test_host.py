@@ -4,10 +4,10 @@ from tests.unit.sdk.runtime.script import agent
 from toolwire.adapters.clock import SystemClock
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.ports import Store
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
+from toolwire.sdk.hosting.task import Task
 from toolwire.sdk.options import HostConfig
 from toolwire.sdk.payloads import TaskCreated, TaskFailed
-from toolwire.sdk.task import Task
 
 
 async def running(host: Host) -> Task:

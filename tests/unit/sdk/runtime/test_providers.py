@@ -20,7 +20,7 @@ from toolwire.sdk import (
     aquery,
     query,
 )
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
 from toolwire.sdk.testing import FakeLLMProvider
 
 

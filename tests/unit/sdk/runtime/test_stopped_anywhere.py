@@ -8,9 +8,9 @@ import pytest
 
 from tests.unit.sdk.runtime.script import agent, noting, raw, say, unpaired, use
 from toolwire.sdk import NEXT_GOAL_WAKE_HANDLE, AsyncClient, HostConfig
-from toolwire.sdk.recovery import recover
-from toolwire.sdk.task import Task, fold
+from toolwire.sdk.hosting.task import Task, fold
 from toolwire.sdk.testing import FakeLLMProvider
+from toolwire.sdk.turns.recovery import recover
 
 
 async def yes(_name: str, _arguments: Any) -> bool:

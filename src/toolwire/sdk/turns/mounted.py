@@ -10,8 +10,8 @@ from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.tool import RiskLevel
 from toolwire.sdk.context import ToolContext
-from toolwire.sdk.outcome import ENDS
 from toolwire.sdk.tool import DecoratedTool
+from toolwire.sdk.turns.outcome import ENDS
 
 EDIT_TOOLS = ("Edit", "Write")
 """What `acceptEdits` lets through (sdk.md 30)."""

@@ -10,13 +10,13 @@ import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
 from toolwire.providers.schema import Validator
 from toolwire.sdk.guards import GuardContext
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
+from toolwire.sdk.hosting.task import Task
 from toolwire.sdk.messages import Message, Provider, TextBlock, ToolUseBlock
-from toolwire.sdk.mounted import Mounts
-from toolwire.sdk.offload import read_output
 from toolwire.sdk.options import BudgetSpec, CanUseTool, Options, RemoteTools
-from toolwire.sdk.permission import Permission
-from toolwire.sdk.task import Task
+from toolwire.sdk.turns.mounted import Mounts
+from toolwire.sdk.turns.offload import read_output
+from toolwire.sdk.turns.permission import Permission
 
 MAX_RECENT_CALLS = 20
 JSON = "application/json"

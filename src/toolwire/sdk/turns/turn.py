@@ -12,14 +12,14 @@ import msgspec
 
 import toolwire.sdk.payloads as p
 from toolwire.core.errors import StoreUnavailable
-from toolwire.sdk.calls import settle
-from toolwire.sdk.endings import answer_with, close_request, fail, stop_turn, wait_for_approval
+from toolwire.sdk.hosting.task import Stop
 from toolwire.sdk.messages import LLMResponse, Message, TextBlock
-from toolwire.sdk.model_call import NoAnswer, ask
-from toolwire.sdk.outcome import words_of
-from toolwire.sdk.remote_turn import mount_remote
-from toolwire.sdk.task import Stop
-from toolwire.sdk.turn_state import Turn
+from toolwire.sdk.turns.calls import settle
+from toolwire.sdk.turns.endings import answer_with, close_request, fail, stop_turn, wait_for_approval
+from toolwire.sdk.turns.model_call import NoAnswer, ask
+from toolwire.sdk.turns.outcome import words_of
+from toolwire.sdk.turns.remote_turn import mount_remote
+from toolwire.sdk.turns.turn_state import Turn
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

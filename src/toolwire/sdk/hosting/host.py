@@ -17,12 +17,12 @@ from msgspec import Struct
 
 from toolwire.core.errors import StoreConflict
 from toolwire.core.ports import Append, Del, Op, Put, Store
-from toolwire.sdk.contents import Contents, content_ops
 from toolwire.sdk.errors import NotResumableError
 from toolwire.sdk.events import EventEnvelope, decode_events, encode_events
+from toolwire.sdk.hosting.contents import Contents, content_ops
+from toolwire.sdk.hosting.task import Status, Task, fold
 from toolwire.sdk.messages import TaskDelta
 from toolwire.sdk.options import HostConfig, Observer, OnTaskDelta
-from toolwire.sdk.task import Status, Task, fold
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

@@ -5,9 +5,9 @@ unless its tool is idempotent. A call that a person had approved waits for that 
 """
 
 import toolwire.sdk.payloads as p
-from toolwire.sdk.endings import lose, stop_turn
-from toolwire.sdk.task import OpenCall, Stop, Task
-from toolwire.sdk.turn_state import Turn
+from toolwire.sdk.hosting.task import OpenCall, Stop, Task
+from toolwire.sdk.turns.endings import lose, stop_turn
+from toolwire.sdk.turns.turn_state import Turn
 
 MAX_RECOVERIES = 3
 VERIFY_FIRST = (

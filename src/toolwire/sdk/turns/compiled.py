@@ -12,14 +12,14 @@ from toolwire.core.call import Call
 from toolwire.core.handler import Emit
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.guards import HooksConfig, check_guard
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
 from toolwire.sdk.messages import Provider
-from toolwire.sdk.mounted import Mounted, Mounts, mount
 from toolwire.sdk.options import BudgetSpec, HostConfig, Options
-from toolwire.sdk.permission import Permission, check_resolver
-from toolwire.sdk.selection import Selected, select
 from toolwire.sdk.tool import DecoratedTool, ToolRef
-from toolwire.sdk.turn_state import Agent
+from toolwire.sdk.turns.mounted import Mounted, Mounts, mount
+from toolwire.sdk.turns.permission import Permission, check_resolver
+from toolwire.sdk.turns.selection import Selected, select
+from toolwire.sdk.turns.turn_state import Agent
 
 BuiltinTools: TypeAlias = Callable[[Path, Sequence[str]], tuple[DecoratedTool, ...]]
 

@@ -15,14 +15,11 @@ from toolwire.core.call import Call
 from toolwire.core.errors import InternalError, ToolwireError
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk.coerce import Arguments
-from toolwire.sdk.context import ToolContext
-from toolwire.sdk.derive import derive_input
-from toolwire.sdk.docstring import read_docstring
-from toolwire.sdk.encode import Unencodable, clean_text
-from toolwire.sdk.handler import THREADS_PER_TOOL, goes_on
-from toolwire.sdk.result import NO_REASON, Refuse, ToolError
-from toolwire.sdk.signature import (
+from toolwire.sdk.authoring.coerce import Arguments
+from toolwire.sdk.authoring.derive import derive_input
+from toolwire.sdk.authoring.docstring import read_docstring
+from toolwire.sdk.authoring.handler import THREADS_PER_TOOL, goes_on
+from toolwire.sdk.authoring.signature import (
     Body,
     Parameter,
     check_body,
@@ -32,7 +29,10 @@ from toolwire.sdk.signature import (
     plain_function,
     read_signature,
 )
-from toolwire.sdk.threads import BodyThreads
+from toolwire.sdk.authoring.threads import BodyThreads
+from toolwire.sdk.context import ToolContext
+from toolwire.sdk.encode import Unencodable, clean_text
+from toolwire.sdk.result import NO_REASON, Refuse, ToolError
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

@@ -21,11 +21,11 @@ from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
 from toolwire.providers.schema import Validator, compile_validator, explain
-from toolwire.sdk.coerce import Arguments, UnfitArguments, deep_copy, unfit
+from toolwire.sdk.authoring.coerce import Arguments, UnfitArguments, deep_copy, unfit
+from toolwire.sdk.authoring.threads import BodyThreads
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text
 from toolwire.sdk.result import NO_REASON, Refuse, ToolError, to_result
-from toolwire.sdk.threads import BodyThreads
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

@@ -3,10 +3,10 @@
 import logging
 
 import toolwire.sdk.payloads as p
-from toolwire.sdk.compiled import context_maker
-from toolwire.sdk.mounted import mount
 from toolwire.sdk.options import RemoteTools, RemoteTurn, Skipped, ToolPlace
-from toolwire.sdk.turn_state import Turn, clipped
+from toolwire.sdk.turns.compiled import context_maker
+from toolwire.sdk.turns.mounted import mount
+from toolwire.sdk.turns.turn_state import Turn, clipped
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

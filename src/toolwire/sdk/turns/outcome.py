@@ -15,12 +15,12 @@ from toolwire.core.call import Call
 from toolwire.core.errors import ToolwireError
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Block, Image, Result, Text
+from toolwire.sdk.authoring.handler import Ends, ended_badly
 from toolwire.sdk.content import OCTETS, ContentRef, ContentStore, MemoryContentStore
 from toolwire.sdk.content import Image as ReturnedImage
 from toolwire.sdk.content import Resource as ReturnedResource
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text, encode
-from toolwire.sdk.handler import Ends, ended_badly
 from toolwire.sdk.result import NO_REASON, Refuse, ToolError, ToolResult, to_result
 
 LOGGER = logging.getLogger("toolwire.sdk")

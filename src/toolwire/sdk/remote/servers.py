@@ -18,8 +18,8 @@ from toolwire.core.errors import ToolwireError
 from toolwire.providers.remote import INSTALL
 from toolwire.providers.remote_server import Patience
 from toolwire.sdk.options import HostConfig, Options, RemoteTurn, Skipped, ToolPlace
-from toolwire.sdk.remote_home import Home, OnLoopThread, SameLoop
-from toolwire.sdk.remote_specs import (
+from toolwire.sdk.remote.home import Home, OnLoopThread, SameLoop
+from toolwire.sdk.remote.specs import (
     TOOLBOX,
     McpConfigError,
     McpHttpServerSpec,
@@ -29,7 +29,7 @@ from toolwire.sdk.remote_specs import (
     as_toolbox,
     checked_aliases,
 )
-from toolwire.sdk.remote_tools import Offer, RemoteServer, fitted
+from toolwire.sdk.remote.tools import Offer, RemoteServer, fitted
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

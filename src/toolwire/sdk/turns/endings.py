@@ -8,10 +8,10 @@ from typing import Any
 
 import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
+from toolwire.sdk.hosting.task import OpenCall, Stop
 from toolwire.sdk.messages import Message, ToolResultBlock, Usage
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
-from toolwire.sdk.task import OpenCall, Stop
-from toolwire.sdk.turn_state import JSON, Turn, clipped, fitted
+from toolwire.sdk.turns.turn_state import JSON, Turn, clipped, fitted
 
 UNKNOWN_OUTCOME = "Interrupted before its result was recorded, so its outcome is unknown: check before doing it again."
 NEVER_RAN = "Not run: the turn was stopped before."

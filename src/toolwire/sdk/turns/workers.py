@@ -8,7 +8,7 @@ from anyio.abc import TaskGroup
 
 from toolwire.core.errors import ToolwireError
 from toolwire.sdk.errors import AgentError
-from toolwire.sdk.runner import Runner, SeededTurn
+from toolwire.sdk.turns.runner import Runner, SeededTurn
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

@@ -12,9 +12,11 @@ import anyio
 import msgspec
 
 import toolwire.sdk.payloads as p
+from toolwire.sdk.authoring.threads import BodyThreads
 from toolwire.sdk.content import ContentRef
 from toolwire.sdk.encode import Unencodable, clean_text, plain
 from toolwire.sdk.errors import ProviderError
+from toolwire.sdk.hosting.task import encode_messages
 from toolwire.sdk.messages import (
     Block,
     Delta,
@@ -30,10 +32,8 @@ from toolwire.sdk.messages import (
     ToolUseBlock,
     Usage,
 )
-from toolwire.sdk.outcome import words_of
-from toolwire.sdk.task import encode_messages
-from toolwire.sdk.threads import BodyThreads
-from toolwire.sdk.turn_state import JSON, Turn, clipped
+from toolwire.sdk.turns.outcome import words_of
+from toolwire.sdk.turns.turn_state import JSON, Turn, clipped
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

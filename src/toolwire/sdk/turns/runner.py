@@ -15,18 +15,18 @@ from msgspec import Struct
 
 import toolwire.sdk.payloads as p
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk.endings import approval_handle, stop_turn
-from toolwire.sdk.environment import ENVIRONMENT_VERSION, environment_message
 from toolwire.sdk.errors import InvalidTurnOptionError, NotResumableError
-from toolwire.sdk.host import Host
+from toolwire.sdk.hosting.host import Host
+from toolwire.sdk.hosting.task import ENVIRONMENT, OpenCall, Stop, Task, encode_messages
 from toolwire.sdk.messages import Block, ImageBlock, Message, TextBlock, ToolUseBlock
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE, RemoteTools, checked_effort, checked_mode
 from toolwire.sdk.payloads import TurnOptions
-from toolwire.sdk.permission import refused
-from toolwire.sdk.recovery import recover
-from toolwire.sdk.task import ENVIRONMENT, OpenCall, Stop, Task, encode_messages
-from toolwire.sdk.turn import drive
-from toolwire.sdk.turn_state import JSON, Agent, Turn, clipped, fitted
+from toolwire.sdk.turns.endings import approval_handle, stop_turn
+from toolwire.sdk.turns.environment import ENVIRONMENT_VERSION, environment_message
+from toolwire.sdk.turns.permission import refused
+from toolwire.sdk.turns.recovery import recover
+from toolwire.sdk.turns.turn import drive
+from toolwire.sdk.turns.turn_state import JSON, Agent, Turn, clipped, fitted
 
 MAX_GOAL_BYTES = 2048
 _TASK_ID = re.compile(r"task-[A-Za-z0-9_-]{1,64}")

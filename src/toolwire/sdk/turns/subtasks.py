@@ -13,16 +13,16 @@ import toolwire.sdk.payloads as p
 from toolwire.core.call import Call
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.result import Result
-from toolwire.sdk.compiled import BuiltinTools, Settings, compile_agent
-from toolwire.sdk.host import Host
-from toolwire.sdk.mounted import Mounted, provider_entry
+from toolwire.sdk.hosting.host import Host
+from toolwire.sdk.hosting.task import Task
 from toolwire.sdk.options import AgentDefinition, Options
-from toolwire.sdk.outcome import Outcome, failure
-from toolwire.sdk.permission import nobody
-from toolwire.sdk.runner import Runner
-from toolwire.sdk.selection import SUBTASK
-from toolwire.sdk.task import Task
-from toolwire.sdk.turn_state import Agent, clipped
+from toolwire.sdk.turns.compiled import BuiltinTools, Settings, compile_agent
+from toolwire.sdk.turns.mounted import Mounted, provider_entry
+from toolwire.sdk.turns.outcome import Outcome, failure
+from toolwire.sdk.turns.permission import nobody
+from toolwire.sdk.turns.runner import Runner
+from toolwire.sdk.turns.selection import SUBTASK
+from toolwire.sdk.turns.turn_state import Agent, clipped
 
 MAX_GOAL_BYTES = 1024
 

@@ -25,9 +25,9 @@ from toolwire.providers.remote import RemoteProvider
 from toolwire.providers.remote_server import Patience
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.options import RemoteTool
-from toolwire.sdk.remote_home import Home
-from toolwire.sdk.remote_result import tool_result
-from toolwire.sdk.remote_specs import TOOLBOX, McpSpec, full_name
+from toolwire.sdk.remote.home import Home
+from toolwire.sdk.remote.result import tool_result
+from toolwire.sdk.remote.specs import TOOLBOX, McpSpec, full_name
 from toolwire.sdk.result import ToolResult
 from toolwire.sdk.tool import DecoratedTool, tool
 

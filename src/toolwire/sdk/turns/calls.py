@@ -20,13 +20,13 @@ from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Text
 from toolwire.sdk.guards import Decision
+from toolwire.sdk.hosting.task import OpenCall
 from toolwire.sdk.messages import ImageBlock, Message, ToolProgress, ToolResultBlock, ToolUseBlock
-from toolwire.sdk.mounted import POLLING_TOOLS, Mounted
-from toolwire.sdk.offload import shown
-from toolwire.sdk.outcome import Outcome, failure, outcome_of, words_of
-from toolwire.sdk.permission import resolve
-from toolwire.sdk.task import OpenCall
-from toolwire.sdk.turn_state import JSON, Turn, clipped, fitted
+from toolwire.sdk.turns.mounted import POLLING_TOOLS, Mounted
+from toolwire.sdk.turns.offload import shown
+from toolwire.sdk.turns.outcome import Outcome, failure, outcome_of, words_of
+from toolwire.sdk.turns.permission import resolve
+from toolwire.sdk.turns.turn_state import JSON, Turn, clipped, fitted
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

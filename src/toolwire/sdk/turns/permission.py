@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk.coerce import deep_copy
+from toolwire.sdk.authoring.coerce import deep_copy
+from toolwire.sdk.authoring.threads import BodyThreads, Outcome
 from toolwire.sdk.guards import (
     HOOK_PRIORITY,
     PERMISSION_PRIORITY,
@@ -23,10 +24,9 @@ from toolwire.sdk.guards import (
     VerdictResult,
 )
 from toolwire.sdk.messages import ToolUseBlock
-from toolwire.sdk.mounted import EDIT_TOOLS, Mounted
 from toolwire.sdk.options import CanUseTool
-from toolwire.sdk.outcome import words_of
-from toolwire.sdk.threads import BodyThreads, Outcome
+from toolwire.sdk.turns.mounted import EDIT_TOOLS, Mounted
+from toolwire.sdk.turns.outcome import words_of
 
 LOGGER = logging.getLogger("toolwire.sdk")
 

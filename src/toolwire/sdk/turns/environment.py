@@ -4,8 +4,8 @@ import platform
 from datetime import date
 from pathlib import Path
 
+from toolwire.sdk.hosting.task import ENVIRONMENT
 from toolwire.sdk.messages import Message, TextBlock
-from toolwire.sdk.task import ENVIRONMENT
 
 ENVIRONMENT_VERSION = "1"
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.ports import Store
-from toolwire.sdk.contents import Contents
+from toolwire.sdk.hosting.contents import Contents
 from toolwire.sdk.loop_thread import LOOP_THREAD, later
 
 LINGER_S = 1.0

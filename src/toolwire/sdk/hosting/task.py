@@ -15,9 +15,9 @@ from msgspec import Struct
 
 import toolwire.sdk.payloads as p
 from toolwire.sdk.content import ContentRef
-from toolwire.sdk.contents import Contents
 from toolwire.sdk.errors import AgentError
 from toolwire.sdk.events import SCHEMA_VERSION, EventEnvelope, EventOrigin, event_id
+from toolwire.sdk.hosting.contents import Contents
 from toolwire.sdk.messages import Message, ToolResultBlock, ToolUseBlock, Usage
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 

@@ -12,11 +12,11 @@ from toolwire.core.call import Call
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.result import Result
 from toolwire.sdk.content import ContentRef
-from toolwire.sdk.contents import Contents
-from toolwire.sdk.mounted import Mounted, provider_entry
-from toolwire.sdk.outcome import JSON, Outcome, failure
-from toolwire.sdk.selection import READ_OUTPUT
-from toolwire.sdk.task import Task
+from toolwire.sdk.hosting.contents import Contents
+from toolwire.sdk.hosting.task import Task
+from toolwire.sdk.turns.mounted import Mounted, provider_entry
+from toolwire.sdk.turns.outcome import JSON, Outcome, failure
+from toolwire.sdk.turns.selection import READ_OUTPUT
 
 READ_CHARS = 20_000
 """What `ReadOutput` gives at once, unless asked for less."""
