@@ -124,6 +124,11 @@ class WholeRequest(RequestResponseCycle):
         self._connection.on_whole_complete()
         return True
 
+    def let_go(self) -> None:
+        """The app has returned: leave no cycle behind for the collector."""
+        nothing: Any = None
+        self.scope = nothing
+
     async def receive(self) -> Any:
         """See ASGI; the body comes in one piece."""
         if self._read or self.disconnected or self.response_complete:
@@ -274,6 +279,7 @@ class FastConnection(HttpConnection):
         while (whole := self._next) is not None:
             self._next = None
             waited = await _apart(whole.run_asgi(self._app), copy_context())
+            whole.let_go()
             if waited or self.transport.is_closing():
                 return
             del whole
