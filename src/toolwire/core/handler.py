@@ -30,7 +30,7 @@ class Provider(Protocol):
         """The tools offered now, in their order."""
         ...
 
-    async def call(self, call: Call, emit: Emit) -> Result:
+    def call(self, call: Call, emit: Emit) -> Awaitable[Result]:
         """Run `call`. Being cancelled means: nobody wants the result any more, stop.
 
         Raises:

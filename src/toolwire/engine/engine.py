@@ -72,6 +72,7 @@ class Engine:
         self._claims: dict[str, tuple[Claim, Record]] = {}
         self._claiming: dict[str, anyio.Event] = {}
         self._tasks: TaskGroup | None = None
+        self._new_scope = anyio.CancelScope
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["Engine"]:
@@ -79,6 +80,7 @@ class Engine:
 
         A call that outlives its request is cut off but not ended: it stays open in the store, for `recover`.
         """
+        self._new_scope = type(anyio.CancelScope())  # the event loop's own class: asking for it each time costs 1 µs
         async with anyio.create_task_group() as group:
             stop, stopped = anyio.Event(), anyio.Event()
             await group.start(self._keep_running, stop, stopped)
@@ -129,12 +131,13 @@ class Engine:
             raise ServiceUnavailable(STOPPING)
         if call.depth > MAX_DEPTH:
             raise Conflict(f"calls nest deeper than {MAX_DEPTH}; look for arrows that form a loop")
-        if call.outlives_request:
+        durable = call.durable
+        if durable and call.outlives_request:
             return await self._submit_detached(call, catalog, listener)
         if self.recorder.full:
             await self._wait_for_room(call)
         record, entry, ops = self._admit(call, catalog, listener)
-        if call.durable:
+        if durable:
             await self._commit(record, ops)
         elif ops:
             self.recorder.add(lambda: ops)
@@ -320,14 +323,15 @@ class Engine:
     async def _run(self, record: Record, handler: Handler) -> None:
         """Run the handler in place and end the record, whatever happens."""
         call = record.call
+        durable = call.durable
         self._live[call.id] = record
         record.slow = self._set_timer
         self.timekeeper.soon(record)
         result: Result | None = None
         try:
-            with anyio.CancelScope() as scope:
+            with self._new_scope() as scope:
                 record.scope = scope
-                if call.durable:
+                if durable:
                     await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
                 if record.verdict is None:
                     result = await handler(call, record.emit)
@@ -337,7 +341,7 @@ class Engine:
             logger.exception("call %s of %r failed inside its provider", call.id, call.tool)
             result = failed(f"the tool failed inside the server (reference {call.id})", "internal_error")
         finally:
-            if call.durable:
+            if durable:
                 await self._end_durably(record, result)
             else:
                 self._release(record, end_of(record, result))

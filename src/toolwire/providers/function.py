@@ -1,6 +1,6 @@
 """Functions in this process as a source of tools; how a function is called is its owner's business."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -50,7 +50,7 @@ class FunctionProvider:
         """The tools, in the order given."""
         return self._tools
 
-    async def call(self, call: Call, emit: Emit) -> Result:
+    def call(self, call: Call, emit: Emit) -> Awaitable[Result]:
         """Run `call`.
 
         Raises:
@@ -59,7 +59,7 @@ class FunctionProvider:
         handler = self._handlers.get(call.tool)
         if handler is None:
             raise ToolNotFound(f"there is no tool {call.tool!r} here; list the tools to see what there is")
-        return await handler(call, emit)
+        return handler(call, emit)
 
 
 def _from(tool: Tool, source: str) -> Tool:

@@ -35,7 +35,7 @@ from toolwire.surfaces.limits import (
 from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
-from toolwire.wire.mcp.envelope import SENT_ONCE, check_headers, check_no_modern_meta, check_sent_once, read_meta
+from toolwire.wire.mcp.envelope import Routing, check_no_modern_meta, check_routing
 from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
@@ -54,18 +54,18 @@ class HttpSettings(Struct, frozen=True):
     sse_keepalive_s: float = 15.0
 
 
-class _Facts(Struct, frozen=True):
+class _Facts(Struct):
     """What headers say that have passed all checks of headers alone: the same for every request that has them.
 
-    `version` is that of the initialize wire, `None` on the other one. `key` is the idempotency key. `sent_once` says
-    that no routing header is doubled.
+    `version` is that of the initialize wire, `None` on the other one, where `routing` is what the routing headers were
+    found to say. `key` is the idempotency key.
     """
 
     accepted: Accepted
     credentials: Sequence[bytes]
     version: str | None
     key: str | None
-    sent_once: bool
+    routing: Routing | None = None
 
 
 class _Hop:
@@ -102,7 +102,6 @@ class _Hop:
             credentials_in(self.scope["headers"]),
             legacy_version(headers.get(b"mcp-protocol-version")),
             None if key is None else key.decode("latin-1"),
-            not any(b"," in headers.get(name, b"") for name in SENT_ONCE),
         )
         if self.whole is not None:
             self.whole.memo[_Facts] = facts
@@ -177,9 +176,8 @@ class McpHttp:
             if not modern:
                 await self._check_wire(hop, asked)
             elif message.is_request:
-                if not facts.sent_once:
-                    check_sent_once(hop.headers)
-                check_headers(message, read_meta(message), hop.headers)
+                if facts.routing is None or not facts.routing.fits(message):
+                    facts.routing = check_routing(message, hop.headers)
                 if message.method == "tools/call" and (mirrored := asked.endpoint.mirrored()):
                     params = message.params
                     found = mirrored.get(str(params.get("name")), ())

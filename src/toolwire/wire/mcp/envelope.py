@@ -23,8 +23,7 @@ PROGRESS_KEY = "progressToken"
 ROUTED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose `Mcp-Name` header repeats a parameter."""
 
-SENT_ONCE = (b"mcp-protocol-version", b"mcp-method")
-"""Headers that route a request and whose values have no comma."""
+_SENT_ONCE = (b"mcp-protocol-version", b"mcp-method")
 
 
 class Meta(Struct, frozen=True):
@@ -62,9 +61,44 @@ def check_sent_once(headers: Mapping[bytes, bytes]) -> None:
     Raises:
         HeaderMismatch: names the header.
     """
-    for name in SENT_ONCE:
+    for name in _SENT_ONCE:
         if b"," in headers.get(name, b""):
             raise HeaderMismatch(f"the header {name.decode()!r} was sent more than once; send it once")
+
+
+class Routing(Struct, frozen=True):
+    """Routing headers that are as they should be, for some request; the next one may have the very same headers."""
+
+    version: str
+    method: str
+    name: str | None
+
+    def fits(self, message: Message) -> bool:
+        """Whether these headers and the envelope of `message` pass every check of both; if not, `check_…` say why."""
+        params = message.params
+        meta = as_object(params.get("_meta"))
+        return (
+            meta is not None
+            and meta.get(VERSION_KEY) == self.version
+            and as_object(meta.get(CAPABILITIES_KEY)) is not None
+            and message.method == self.method
+            and (self.name is None or params.get(ROUTED_BY[self.method]) == self.name)
+        )
+
+
+def check_routing(message: Message, headers: Mapping[bytes, bytes]) -> Routing:
+    """Hold the routing headers against the envelope of a request, in the order of mcp.md 1.3.
+
+    Raises:
+        HeaderMismatch: a header is missing, doubled, or differs from the body.
+        InvalidParam: see `read_meta`.
+        UnsupportedVersion: header and body agree on a version that we do not speak.
+    """
+    check_sent_once(headers)
+    meta = read_meta(message)
+    check_headers(message, meta, headers)
+    key = ROUTED_BY.get(message.method)
+    return Routing(meta.version, message.method, None if key is None else message.params[key])
 
 
 def check_headers(message: Message, meta: Meta, headers: Mapping[bytes, bytes]) -> None:

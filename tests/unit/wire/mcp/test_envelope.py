@@ -14,8 +14,10 @@ from toolwire.wire.mcp.envelope import (
     CAPABILITIES_KEY,
     VERSION_KEY,
     Meta,
+    Routing,
     check_headers,
     check_no_modern_meta,
+    check_routing,
     check_sent_once,
     decode_header_value,
     names_version,
@@ -166,3 +168,32 @@ def test_any_header_is_a_text_or_a_mismatch(value: bytes):
         decode_header_value(value)
     except HeaderMismatch:
         assert b"=?base64?" in value
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        message("tools/call", name="other"),
+        message("tools/call"),
+        message("prompts/get", name="echo"),
+        Message("tools/call", {"name": "echo"}, b"1"),
+        Message("tools/call", {"name": "echo", "_meta": {**META, VERSION_KEY: "v999.0.0"}}, b"1"),
+        Message("tools/call", {"name": "echo", "_meta": {VERSION_KEY: "2026-07-28"}}, b"1"),
+        Message("tools/call", {"name": "echo", "_meta": {**META, CAPABILITIES_KEY: []}}, b"1"),
+        Message("tools/call", {"name": "echo", "_meta": []}, b"1"),
+    ],
+)
+def test_headers_that_were_fine_once_fit_only_what_they_would_be_fine_for_again(other: Message):
+    found = headers("tools/call", name=b" echo ")
+    routing = check_routing(message("tools/call", name="echo"), found)
+    assert routing == Routing("2026-07-28", "tools/call", "echo")
+    assert routing.fits(message("tools/call", name="echo", arguments={"text": "hi"}))
+    assert not routing.fits(other)
+    with pytest.raises((HeaderMismatch, InvalidParam)):
+        check_routing(other, found)
+
+
+def test_headers_of_a_method_that_no_name_routes_fit_it_whatever_its_parameters():
+    routing = check_routing(message(), headers())
+    assert routing.fits(message(cursor="x", name="echo"))
+    assert not routing.fits(message("tools/call", name="echo"))
