@@ -184,9 +184,10 @@ class Peer:
         params = {"name": name, **({} if arguments is None else {"arguments": arguments})}
         return await (await self.ask("tools/call", params, id_, **more)).message()
 
-    async def session(self) -> "Peer":
-        """The same client in a session of its own."""
-        answer = await self.ask("initialize", {"protocolVersion": self.era, "capabilities": {}, "clientInfo": {}}, 0)
+    async def session(self, can: dict[str, Any] | None = None) -> "Peer":
+        """The same client in a session of its own, with these capabilities."""
+        params = {"protocolVersion": self.era, "capabilities": can or {}, "clientInfo": {}}
+        answer = await self.ask("initialize", params, 0)
         return Peer(self.client, self.era, **self.more, mcp_session_id=answer.headers["mcp-session-id"])
 
 

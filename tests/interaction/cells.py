@@ -104,6 +104,12 @@ def _add_prompts(server: Server, gate: Gate) -> None:
         return "let go"
 
     @server.prompt
+    async def needy(ctx: ToolContext) -> str:
+        """Need a client that has roots."""
+        ctx.require_client("roots")
+        return f"sampling: {ctx.client_can('sampling')}"
+
+    @server.prompt
     async def crash() -> str:
         """Fail."""
         raise RuntimeError(SECRET)
@@ -128,6 +134,12 @@ def _add_tools(server: Server) -> None:
         ctx.log.error("bad")
         ctx.log.critical("worse")
         return "logged"
+
+    @server.tool
+    async def ask_back(ctx: ToolContext) -> str:
+        """Need a client that can be asked."""
+        ctx.require_client("sampling", "elicitation.url")
+        return "can be asked"
 
     @server.tool
     async def route(
@@ -197,13 +209,18 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(cell: Cell, offer: Callable[[Gate], Server] = notes) -> AsyncGenerator[Talk]:
-    """A server and a client of it on one cell; on 2025-11-25 over HTTP the client has a session."""
+async def talking(
+    cell: Cell, offer: Callable[[Gate], Server] = notes, can: dict[str, Any] | None = None
+) -> AsyncGenerator[Talk]:
+    """A server and a client of it on one cell, which has a session on 2025-11-25 over HTTP, and says what it `can`."""
     if cell in STDIO:
         async with open_pipes(offer) as piped:
-            yield Talk(cell, piped.gate, None, piped.lines)
+            talk = Talk(cell, piped.gate, None, piped.lines)
+            if can is not None and talk.era == OLD:
+                await talk.say("initialize", {"protocolVersion": OLD, "capabilities": can, "clientInfo": {}}, 0)
+            yield talk
         return
     gate = Gate()
     async with offer(gate).open() as server, connect(server.app) as client:
         peer = Bench(server, client, gate).peer(era_of(cell))
-        yield Talk(cell, gate, await peer.session() if era_of(cell) == OLD else peer, None)
+        yield Talk(cell, gate, await peer.session(can) if era_of(cell) == OLD else peer, None)

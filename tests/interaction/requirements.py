@@ -287,6 +287,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "mcp.md 1.2, log messages",
         ALL,
     ),
+    "capabilities.missing": Requirement(
+        "What needs a client that can do more is -32021 and names what, as the session or the request has declared.",
+        f"{SPEC_2026}/basic/index#meta; mcp.md 1.2, missing client capability",
+        ALL,
+    ),
     "params.match": Requirement(
         "An annotated argument and its Mcp-Param header are both there and equal or both absent, else -32020.",
         f"{SPEC_2026}/basic/transports#custom-headers; mcp.md 1.2, 1.3 step 10",

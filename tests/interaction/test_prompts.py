@@ -26,7 +26,7 @@ def asking(name: str, argument: str, value: str = "", kind: str = "prompt", **co
 async def test_prompts_are_listed_with_what_their_arguments_mean(cell: Cell):
     async with talking(cell) as talk:
         result = await talk.result("prompts/list")
-        assert [each["name"] for each in result["prompts"]] == ["summary", "review", "held-prompt", "crash"]
+        assert [each["name"] for each in result["prompts"]] == ["summary", "review", "held-prompt", "needy", "crash"]
         assert result["prompts"][0] == {
             "name": "summary",
             "title": "Summary",

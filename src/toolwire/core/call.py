@@ -37,7 +37,8 @@ class Call(Struct, frozen=True, omit_defaults=True):
     `agent_id` names whose tool it is ("" for a server without agents). `deadline` is Unix seconds, UTC: when the
     request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
-    request wants the end of it (a task, a webhook).
+    request wants the end of it (a task, a webhook). `client_capabilities` is what the client has declared, in MCP's
+    words; `None` where nobody knows or there is nothing.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     attachments: tuple[Attachment, ...] = ()
     continues: bool = False
     watched: bool = False
+    client_capabilities: JsonObject | None = None
     parent: str | None = None
     depth: int = 0
 

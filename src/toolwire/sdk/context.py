@@ -9,8 +9,10 @@ from typing import Any, Self
 import anyio
 
 from toolwire.core.call import Call
+from toolwire.core.errors import MissingCapability
 from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.handler import Emit
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
 from toolwire.sdk.content import ContentStore, MemoryContentStore
 from toolwire.sdk.encode import clean_text
@@ -55,6 +57,7 @@ class ToolContext:
         self._last: float = -math.inf
         self._abandoned = False
         self._log: CallLog | None = None
+        self._client: JsonObject = {}
         self._thread = threading.get_ident()
         self._loop = None if emit is None else anyio.lowlevel.current_token()
 
@@ -67,7 +70,9 @@ class ToolContext:
             "trace_id": call.parent or call.id,
             "tool_use_id": call.id,
         }
-        return cls(metadata=metadata, deadline=call.deadline, call_id=call.id, emit=emit)
+        made = cls(metadata=metadata, deadline=call.deadline, call_id=call.id, emit=emit)
+        made._client = call.client_capabilities or made._client
+        return made
 
     @property
     def cancelled(self) -> bool:
@@ -77,6 +82,30 @@ class ToolContext:
         if self._loop is None or threading.get_ident() != self._thread:
             return False
         return anyio.current_effective_deadline() == -math.inf
+
+    def client_can(self, capability: str) -> bool:
+        """Whether the client has declared a capability, such as "sampling" or "elicitation.url"."""
+        holder: Any = self._client
+        for name in capability.split("."):
+            found = as_object(holder)
+            holder = None if found is None else found.get(name)
+        return holder is not None and holder is not False
+
+    def require_client(self, *capabilities: str) -> None:
+        """Refuse the call unless the client has declared all of these, such as "sampling" or "elicitation.url".
+
+        Raises:
+            MissingCapability: it has not; let it out, and the client is told which it needs (mcp.md 1.2, −32021).
+        """
+        missing = [capability for capability in capabilities if not self.client_can(capability)]
+        if missing:
+            required: JsonObject = {}
+            for capability in missing:
+                holder = required
+                for name in capability.split("."):
+                    holder = holder.setdefault(name, {})
+            words = ", ".join(repr(capability) for capability in missing)
+            raise MissingCapability(f"the client has not declared {words}", requiredCapabilities=required)
 
     @property
     def log(self) -> "CallLog":

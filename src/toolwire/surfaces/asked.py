@@ -12,12 +12,14 @@ from toolwire.core.call import Caller
 from toolwire.core.errors import ToolwireError
 from toolwire.core.event import Event, Log, Progress
 from toolwire.core.ids import new_id
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Failure
 from toolwire.engine.record import Listener
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.sessions import Session
 from toolwire.wire.jsonrpc import Message, error_body, result_body
+from toolwire.wire.mcp.client_features import unpack_capabilities
+from toolwire.wire.mcp.envelope import CAPABILITIES_KEY
 from toolwire.wire.mcp.logging import is_wanted, log_body
 from toolwire.wire.mcp.replies import modern_result, plain_result, progress_body
 
@@ -30,7 +32,7 @@ class Asked(Struct):
     `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
     it. `progress_token` is JSON text. `listener` hears the call's events. `log_level` is from which level on the client
     wants log messages, and `keep_level` remembers it for the client's later requests, where there is anything to
-    remember it for.
+    remember it for. `declared` is what the client of a connection without sessions has said that it can do.
     """
 
     message: Message
@@ -46,6 +48,15 @@ class Asked(Struct):
     outlives_request: bool = False
     log_level: str | None = None
     keep_level: Callable[[str], Awaitable[None]] | None = None
+    declared: JsonObject | None = None
+
+    def client_capabilities(self, meta: JsonObject) -> JsonObject | None:
+        """What the client can do, `meta` being the request's; `None` for nothing."""
+        if self.modern:
+            return as_object(meta.get(CAPABILITIES_KEY)) or None
+        if self.session is not None and self.session.capabilities:
+            return unpack_capabilities(self.session.capabilities)
+        return self.declared
 
     def notice(self, event: Event) -> bytes | None:
         """The notification by which the client hears of `event`, if it wants to."""

@@ -50,6 +50,7 @@ async def ask(
         arguments=arguments,
         deadline=engine.clock.now() + limit_s,
         agent_id=asked.endpoint.agent_id,
+        client_capabilities=asked.client_capabilities(meta),
     )
     telling = _Telling(engine, call.id, asked.listener)
     try:

@@ -35,6 +35,7 @@ from toolwire.surfaces.limits import (
 from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
+from toolwire.wire.mcp.client_features import pack_capabilities
 from toolwire.wire.mcp.envelope import Routing, check_no_modern_meta, check_routing
 from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
@@ -227,7 +228,8 @@ class McpHttp:
         if reply.replayed:
             headers = (REPLAYED_HEADER,)
         elif asked.message.method == "initialize" and not reply.refused:
-            session = self._sessions.mint(asked.caller, asked.endpoint.agent_id)
+            declared = pack_capabilities(asked.message.params.get("capabilities"))
+            session = self._sessions.mint(asked.caller, asked.endpoint.agent_id, declared)
             headers = ((b"mcp-session-id", session.id.encode()),)
         if not accepted.json:
             exchange.open_stream(headers)

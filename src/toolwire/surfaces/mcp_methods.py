@@ -12,6 +12,7 @@ from toolwire.core.errors import (
     InvalidArguments,
     InvalidParam,
     MethodNotFound,
+    MissingCapability,
     SessionNotFound,
     ToolwireError,
 )
@@ -102,6 +103,8 @@ def _ended(asked: Asked, submission: Submission) -> Reply:
     failure = result.error
     on_gateway = endpoint.plane == "gateway"
     replay = _replay_mark(submission)
+    if failure is not None and failure.code == MissingCapability.code and not on_gateway:
+        return failure_reply(endpoint, asked.message.id, failure, asked.modern)
     if on_gateway and failure is not None and failure.code != TOOL_FAILED:
         data: JsonObject = {**(failure.data or {}), "task_id": record.call.id}
         if failure.code == "service_timeout":
@@ -156,6 +159,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
         context_id=context_id,
         attachments=extras.attachments,
         continues=continues,
+        client_capabilities=asked.client_capabilities(params.meta),
     )
 
 

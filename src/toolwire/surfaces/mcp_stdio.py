@@ -19,6 +19,7 @@ from toolwire.core.call import Caller
 from toolwire.core.errors import InvalidRequest, ServiceUnavailable, ToolwireError, UnsupportedVersion
 from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, error_reply
 from toolwire.surfaces.endpoint import Endpoint
@@ -257,6 +258,7 @@ class _Connection:
         self._modern: bool | None = None
         self._version = LATEST_LEGACY
         self._log_level: str | None = None
+        self._declared: JsonObject | None = None
         self._under_way: dict[int | str, list[_Request]] = {}
         self._idle = anyio.Event()
 
@@ -296,12 +298,14 @@ class _Connection:
         reply = await answer(self._engine, asked)
         if message.method == "initialize" and not reply.refused:
             self._version = negotiate(message.params.get("protocolVersion"))
+            self._declared = as_object(message.params.get("capabilities")) or None
         self._writer.put(reply.body)
 
     def _asked(self, message: Message) -> Asked:
         modern = names_version(message) is not None and message.method != "initialize"
         version = LATEST_MODERN if modern else self._version
         asked = Asked(message, self._caller, self._endpoint, version, modern, log_level=self._log_level)
+        asked.declared = self._declared
         if message.method == "logging/setLevel":
             asked.keep_level = self._keep_level
         return asked

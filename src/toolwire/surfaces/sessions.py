@@ -11,6 +11,7 @@ import os
 from base64 import b32hexencode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable
 
+import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Caller
@@ -34,12 +35,14 @@ _LOG_LEVEL = ":log_level"
 class Session(Struct, frozen=True):
     """A session that may be used now. `context_id` is its channel, created with its first call.
 
-    `log_level` is from which level on its client wants log messages, if it has said so.
+    `log_level` is from which level on its client wants log messages, if it has said so. `capabilities` is what its
+    client has declared, packed into a byte.
     """
 
     id: str
     context_id: str
     log_level: str | None = None
+    capabilities: int = 0
 
 
 class _Seen(Struct):
@@ -75,11 +78,12 @@ class Sessions:
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
         self._seen: dict[tuple[str, str, str], _Seen] = {}
 
-    def mint(self, caller: Caller, agent_id: str) -> Session:
-        """A new session for this caller and agent; nothing is stored yet."""
-        payload = int(self._clock.now() * 1000).to_bytes(_ISSUED_BYTES, "big") + os.urandom(RANDOM_BYTES)
+    def mint(self, caller: Caller, agent_id: str, capabilities: int = 0) -> Session:
+        """A new session for this caller and agent, whose client has these capabilities; nothing is stored yet."""
+        issued = int(self._clock.now() * 1000).to_bytes(_ISSUED_BYTES, "big")
+        payload = issued + os.urandom(RANDOM_BYTES) + bytes((capabilities,))
         token = urlsafe_b64encode(payload + self._mac(payload, caller.principal, agent_id)).rstrip(b"=").decode()
-        return Session(token, _context_id(payload))
+        return _session(token, payload)
 
     async def find(self, token: str, caller: Caller, agent_id: str) -> Session:
         """The session of a token.
@@ -94,7 +98,7 @@ class Sessions:
             seen = _Seen(self._open(token, caller.principal, agent_id), float("-inf"), float("-inf"))
         if not 0 <= now - seen.looked_at < self._trusted_s:
             level = await self._look(token, caller.principal, now)
-            seen.session = Session(seen.session.id, seen.session.context_id, level)
+            seen.session = msgspec.structs.replace(seen.session, log_level=level)
             seen.looked_at = now
             self._remember(key, seen)
         if now - seen.touched_at > self._touch_every_s:
@@ -110,7 +114,7 @@ class Sessions:
             StoreUnavailable: it could not be stored; the level is the old one.
         """
         now = self._clock.now()
-        changed = Session(session.id, session.context_id, level)
+        changed = msgspec.structs.replace(session, log_level=level)
         await self._store.tx(self._rows(changed, caller, now))
         self._remember((session.id, caller.principal, agent_id), _Seen(changed, now, now))
 
@@ -155,11 +159,11 @@ class Sessions:
     def _open(self, token: str, principal: str, agent_id: str) -> Session:
         raw = _raw(token)
         payload, mac = raw[:-MAC_BYTES], raw[-MAC_BYTES:]
-        if len(payload) != _ISSUED_BYTES + RANDOM_BYTES or not hmac.compare_digest(
+        if len(payload) != _ISSUED_BYTES + RANDOM_BYTES + 1 or not hmac.compare_digest(
             mac, self._mac(payload, principal, agent_id)
         ):
             raise _not_found()
-        return Session(token, _context_id(payload))
+        return _session(token, payload)
 
     def _mac(self, payload: bytes, principal: str, agent_id: str) -> bytes:
         bound = b"\0".join((payload, principal.encode(), agent_id.encode()))
@@ -182,8 +186,9 @@ def _row_key(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _context_id(payload: bytes) -> str:
-    return "ch_" + b32hexencode(payload).decode().rstrip("=").lower()
+def _session(token: str, payload: bytes) -> Session:
+    context_id = "ch_" + b32hexencode(payload[:-1]).decode().rstrip("=").lower()
+    return Session(token, context_id, capabilities=payload[-1])
 
 
 def _not_found() -> SessionNotFound:

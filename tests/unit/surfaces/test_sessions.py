@@ -108,7 +108,7 @@ async def test_a_token_has_one_spelling_so_that_an_ended_session_has_no_second()
         *(token[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
     ]
     spellings = [t for t in same_bytes if t != token and urlsafe_b64decode(t + "=" * (-len(t) % 4)) == raw]
-    assert len(spellings) > 3
+    assert len(spellings) >= 3
     for spelling in spellings:
         with pytest.raises(SessionNotFound):
             await sessions.find(spelling, ALICE, "agent")

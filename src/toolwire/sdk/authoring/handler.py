@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Call
-from toolwire.core.errors import ToolwireError
+from toolwire.core.errors import MissingCapability, ToolwireError
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
@@ -234,7 +234,7 @@ def ended_badly(name: str, call: Call, error: BaseException) -> Result:
             return failed(clean_text(str(error)) or NO_REASON)
         case Refuse():
             return failed(clean_text(str(error)) or "refused", data={"refused": True})
-        case UnfitArguments():
+        case UnfitArguments() | MissingCapability():
             return failed(clean_text(error.message), error.code, error.data)
         case Unencodable():
             return failed(f"tool {name!r} returned a value that has no JSON form: {clean_text(str(error))}")
