@@ -134,7 +134,8 @@ def test_a_seeded_turn_can_be_driven_in_the_foreground():
 
 
 CTRL_C = """
-import signal, sys, threading
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
 from toolwire.sdk import Client, Options, tool, LLMResponse, ToolUseBlock
 from toolwire.sdk.testing import FakeLLMProvider
 
