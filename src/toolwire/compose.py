@@ -115,20 +115,36 @@ class ToolServer:
         self.endpoint = endpoint
         self.guard = guard
 
+    def offer(self, tools: Iterable[LocalTool], library: Library) -> None:
+        """Offer something else from now on.
+
+        Raises:
+            ValueError, InvalidParam: as `open_tool_server`; then nothing changes.
+        """
+        provider = FunctionProvider(tools)
+        self.endpoint.catalog.replace(provider.tools(), provider)
+        self.endpoint.library = library
+
     async def serve_stdio(self) -> None:
         """Serve stdin and stdout until stdin ends, or SIGTERM says stop: then what is under way is cancelled.
 
         Standard output belongs to the protocol while this runs. Call it in the process's main thread.
         """
-        from toolwire.surfaces.mcp_stdio import private_descriptors, serve_stdio
+        from toolwire.surfaces.mcp_stdio import private_descriptors
 
         stop = anyio.Event()
         with private_descriptors() as (source, sink):
             async with anyio.create_task_group() as tasks:
                 if sys.platform != "win32":
                     await tasks.start(_set_on_sigterm, stop)
-                await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink, stop)
+                await self.serve_lines(source, sink, stop)
                 tasks.cancel_scope.cancel()
+
+    async def serve_lines(self, source: int, sink: int, stop: anyio.Event) -> None:
+        """Serve one client on two descriptors, until the first ends or `stop` is set; see `mcp_stdio.serve_stdio`."""
+        from toolwire.surfaces.mcp_stdio import serve_stdio
+
+        await serve_stdio(self._engine, self.endpoint, LOCAL_CALLER, source, sink, stop)
 
 
 def _app_of(http: McpHttp, door: OpenDoor) -> Callable[[Any, Any, Any], Awaitable[None]]:
@@ -197,7 +213,7 @@ async def open_tool_server(
     endpoint = Endpoint("", name, version, catalog, title=title, instructions=instructions, library=library, logs=True)
     guard = guard or Guard()
     door = OpenDoor(endpoint)
-    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S, log_levels=True)
+    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S, keeps=True)
     http = McpHttp(engine, door, sessions, guard, settings or HttpSettings())
     async with engine.running(), http.running():
         yield ToolServer(engine, endpoint, http, door, guard)

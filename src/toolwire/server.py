@@ -3,12 +3,18 @@
 It knows no wire: `toolwire tools serve` and `Server.open` serve it, on both revisions and every transport alike.
 """
 
+import threading
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, Unpack, cast, overload
 
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
+
 from toolwire.compose import ToolServer, open_tool_server
+from toolwire.core.change import Change, ListChanged, ResourceUpdated
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_mcp_name, valid_tool_name
 from toolwire.core.prompt import PromptMessage, Reference
@@ -28,12 +34,21 @@ from toolwire.sdk.prompt import (
 from toolwire.sdk.resource import AuthoredResource, ResourceOptions, make_resource
 from toolwire.sdk.tool import DecoratedTool, ToolOptions
 from toolwire.sdk.tool import tool as make_tool
+from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Library
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings
 from toolwire.wire.mcp.param_headers import read_param_headers
 
-__all__ = ["ParamHeader", "PromptMessage", "Server", "from_assistant", "from_user"]
+__all__ = [
+    "ListChanged",
+    "ParamHeader",
+    "PromptMessage",
+    "ResourceUpdated",
+    "Server",
+    "from_assistant",
+    "from_user",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -74,6 +89,7 @@ class Server:
         self._resources: dict[str, AuthoredResource] = {}
         self._prompts: dict[str, AuthoredPrompt] = {}
         self._completers: dict[tuple[Reference, str], LocalCompleter] = {}
+        self._opened: list[_Opened] = []
 
     @property
     def tools(self) -> tuple[DecoratedTool, ...]:
@@ -185,6 +201,7 @@ class Server:
 
         def decorate(fn: _F) -> _F:
             self._completers[found, argument] = make_completer(fn)
+            self._offer()
             return fn
 
         return decorate
@@ -204,14 +221,22 @@ class Server:
                 _check_headers(tool)
                 if self._tools.setdefault(tool.name, tool) is not tool:
                     raise ValueError(f"two tools are called {tool.name!r}; rename one")
+                self._offer(ListChanged("tools"))
+
+    def tell(self, change: Change) -> None:
+        """Tell clients that listen of a change that the server cannot see by itself; from any thread.
+
+        What is added while the server is open is told by itself. `ResourceUpdated(uri)` says that a resource reads
+        differently now, `ListChanged("tools")` (or "prompts", "resources") that a list does.
+        """
+        for opened in tuple(self._opened):
+            opened.in_loop(lambda opened=opened: opened.changes.tell(change))
 
     @asynccontextmanager
     async def open(
         self, guard: Guard | None = None, settings: HttpSettings | None = None
     ) -> AsyncGenerator[ToolServer]:
         """Run the server until the block ends: `app` of what comes is an ASGI app, `serve_stdio` serves stdio.
-
-        What is added later is not served.
 
         Args:
             guard: tells our own Host and Origin from others'; by default loopback only.
@@ -220,7 +245,8 @@ class Server:
         Raises:
             InvalidParam: a tool's schema cannot be used.
         """
-        library = Library(self.resources, self.prompts, self.completions)
+        changes = Changes()
+        library = self._library(changes)
         async with open_tool_server(
             self.tools,
             self.name,
@@ -231,7 +257,23 @@ class Server:
             title=self.title,
             instructions=self.instructions,
         ) as served:
-            yield served
+            opened = _Opened(served, changes)
+            self._opened.append(opened)
+            try:
+                yield served
+            finally:
+                self._opened.remove(opened)
+
+    def _library(self, changes: Changes) -> Library:
+        return Library(self.resources, self.prompts, self.completions, changes)
+
+    def _offer(self, *changes: Change) -> None:
+        """Where the server is open already, offer what there is now."""
+        for opened in tuple(self._opened):
+            library = self._library(opened.changes)
+            opened.in_loop(lambda opened=opened, library=library: opened.served.offer(self.tools, library))
+        for change in changes:
+            self.tell(change)
 
     def _add_server(self, other: "Server") -> None:
         self.add(*other.tools)
@@ -240,6 +282,7 @@ class Server:
         for prompt in other._prompts.values():
             self._add_prompt(prompt)
         self._completers.update(other._completers)
+        self._offer()
 
     def _add_resource(self, made: AuthoredResource) -> None:
         shown = made.definition
@@ -248,12 +291,14 @@ class Server:
             raise ValueError(f"two resources are at {uri!r}; give one another URI")
         if made.template is not None:
             self._add_choices(Reference("resource", uri), choices_of(made.function), made.template.names)
+        self._offer(ListChanged("resources"))
 
     def _add_prompt(self, made: AuthoredPrompt) -> None:
         name = made.definition.name
         if self._prompts.setdefault(name, made) is not made:
             raise ValueError(f"two prompts are called {name!r}; rename one")
         self._add_choices(Reference("prompt", name), choices_of(made.function), made.function.names)
+        self._offer(ListChanged("prompts"))
 
     def _add_choices(self, ref: Reference, choices: "dict[str, Any]", names: tuple[str, ...]) -> None:
         for argument, completer in choices.items():
@@ -275,6 +320,23 @@ class Server:
 
     def __repr__(self) -> str:
         return f"<Server {self.name!r} version={self.version!r}>"
+
+
+class _Opened:
+    """A server that is open, and the event loop that it is open on."""
+
+    def __init__(self, served: ToolServer, changes: Changes) -> None:
+        self.served = served
+        self.changes = changes
+        self._thread = threading.get_ident()
+        self._loop = anyio.lowlevel.current_token()
+
+    def in_loop(self, act: Callable[[], None]) -> None:
+        if threading.get_ident() == self._thread:
+            act()
+        else:
+            with suppress(anyio.RunFinishedError):  # it has just been closed
+                anyio.from_thread.run_sync(act, token=self._loop)
 
 
 def _check_headers(tool: DecoratedTool) -> None:

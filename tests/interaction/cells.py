@@ -154,12 +154,13 @@ def _add_tools(server: Server) -> None:
 class Talk:
     """A client on one cell."""
 
-    def __init__(self, cell: Cell, gate: Gate, peer: Peer | None, lines: Lines | None) -> None:
+    def __init__(self, cell: Cell, server: Server, gate: Gate, peer: Peer | None, lines: Lines | None) -> None:
         self.cell = cell
+        self.server = server
         self.era = era_of(cell)
         self.gate = gate
         self.peer = peer
-        self._lines = lines
+        self.lines = lines
 
     async def say(self, method: str, params: Any = None, id_: Any = 1, **more: Any) -> list[Any]:
         """Send a request and return all messages that answer it."""
@@ -167,10 +168,10 @@ class Talk:
 
     async def begin(self, method: str, params: Any = None, id_: Any = 1, **more: Any) -> Answer | None:
         """Send a request; `rest` waits for what comes."""
-        if self._lines is None:
+        if self.lines is None:
             assert self.peer is not None
             return self.peer.start(method, params, id_, **more)
-        await self._lines.ask(method, params, id_, self.era)
+        await self.lines.ask(method, params, id_, self.era)
         return None
 
     async def rest(self, answer: Answer | None, id_: Any = 1) -> list[Any]:
@@ -179,16 +180,16 @@ class Talk:
             await answer.body()
             is_json = answer.headers["content-type"] == "application/json"
             return [await answer.json()] if is_json else await answer.frames()
-        assert self._lines is not None
+        assert self.lines is not None
         found: list[Any] = []
         while not found or found[-1].get("id") != id_:
-            found.append(await self._lines.message())
+            found.append(await self.lines.message())
         return found
 
     async def tell(self, method: str, params: Any) -> None:
         """Send a notification."""
-        if self._lines is not None:
-            await self._lines.ask(method, params, None)
+        if self.lines is not None:
+            await self.lines.ask(method, params, None)
         else:
             assert self.peer is not None
             await self.peer.ask(method, params, None)
@@ -215,12 +216,14 @@ async def talking(
     """A server and a client of it on one cell, which has a session on 2025-11-25 over HTTP, and says what it `can`."""
     if cell in STDIO:
         async with open_pipes(offer) as piped:
-            talk = Talk(cell, piped.gate, None, piped.lines)
+            assert piped.server is not None
+            talk = Talk(cell, piped.server, piped.gate, None, piped.lines)
             if can is not None and talk.era == OLD:
                 await talk.say("initialize", {"protocolVersion": OLD, "capabilities": can, "clientInfo": {}}, 0)
             yield talk
         return
     gate = Gate()
-    async with offer(gate).open() as server, connect(server.app) as client:
-        peer = Bench(server, client, gate).peer(era_of(cell))
-        yield Talk(cell, gate, await peer.session(can) if era_of(cell) == OLD else peer, None)
+    server = offer(gate)
+    async with server.open() as served, connect(served.app) as client:
+        peer = Bench(served, client, gate).peer(era_of(cell))
+        yield Talk(cell, server, gate, await peer.session(can) if era_of(cell) == OLD else peer, None)

@@ -300,6 +300,32 @@ REQUIREMENTS: dict[str, Requirement] = {
     "params.none": Requirement(
         "Elsewhere such arguments need no header.", "mcp.md 1.2", frozenset({HTTP_2025, STDIO_2025, STDIO_2026})
     ),
+    # Changes
+    "changes.listen": Requirement(
+        "subscriptions/listen is acknowledged first with what is honoured, and then told of that and of nothing else.",
+        f"{SPEC_2026}/basic/utilities/subscriptions; mcp.md 1.2, change notifications",
+        NEW,
+    ),
+    "changes.ended": Requirement(
+        "A subscription ends with its client; the server ends it with a result, on stdio with cancelled.",
+        f"{SPEC_2026}/basic/utilities/subscriptions; mcp.md 1.2",
+        NEW,
+    ),
+    "changes.told": Requirement(
+        "Who is there is told of changed lists, and of resources it subscribed to, until it unsubscribes.",
+        f"{SPEC_2025}/server/resources#subscriptions; mcp.md 1.2",
+        OLD,
+    ),
+    "changes.stream": Requirement(
+        "GET opens the one stream of a session; what it subscribed to outlives that, and it ends with the session.",
+        f"{SPEC_2025}/basic/transports#listening-for-messages-from-the-server",
+        frozenset({HTTP_2025}),
+    ),
+    "changes.live": Requirement(
+        "What is added to a server that is open is served and told of, from any thread.",
+        f"{SPEC_2025}/server/tools#list-changed-notification",
+        ALL,
+    ),
     # stdio
     "stdio.lines": Requirement(
         "One message a line: blank lines are passed over, the last may lack its end, bad bytes cost that line alone.",

@@ -25,7 +25,7 @@ from toolwire.engine.engine import Engine, Limits
 from toolwire.providers.function import FunctionProvider
 from toolwire.providers.schema import compile_validator
 from toolwire.server import Server
-from toolwire.surfaces.endpoint import Endpoint, Library
+from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.mcp_stdio import serve_stdio
 
 Served: TypeAlias = Callable[[int, int, anyio.Event], Awaitable[None]]
@@ -111,7 +111,10 @@ def _write_all(sink: int, data: bytes) -> None:
 class Piped:
     """A server in this process and the client of it."""
 
-    def __init__(self, lines: Lines, gate: Gate, stop: anyio.Event, ended: anyio.Event) -> None:
+    def __init__(
+        self, lines: Lines, gate: Gate, stop: anyio.Event, ended: anyio.Event, server: Server | None = None
+    ) -> None:
+        self.server = server
         self.lines = lines
         self.gate = gate
         self.stop = stop
@@ -131,14 +134,16 @@ class Piped:
 @asynccontextmanager
 async def open_engine(gate: Gate, server: Server | None = None) -> AsyncGenerator[Served]:
     """The tools, or a whole server, and what runs them, for who serves them on descriptors of his own."""
+    if server is not None:
+        async with server.open() as served:
+            yield served.serve_lines
+        return
     clock = SystemClock()
     engine = Engine(MemoryStore(clock), MemoryBlobs(), clock, Limits(history_ttl_s=0))
-    provider = FunctionProvider(tools(gate) if server is None else server.tools)
+    provider = FunctionProvider(tools(gate))
     catalog = Catalog(compile_validator)
     catalog.replace(provider.tools(), provider)
     endpoint = Endpoint("", "bench", "1.0", catalog, logs=True)
-    if server is not None:
-        endpoint.library = Library(server.resources, server.prompts, server.completions)
     async with engine.running():
         yield partial(serve_stdio, engine, endpoint, Caller("local", "local", "mcp"))
 
@@ -162,7 +167,7 @@ async def open_pipes(offer: Callable[[Gate], Server] | None = None) -> AsyncGene
         tasks.start_soon(serve, served)
         lines = Lines(our_source, our_sink)
         try:
-            yield Piped(lines, gate, stop, ended)
+            yield Piped(lines, gate, stop, ended, server)
         finally:
             lines.leave()
             tasks.cancel_scope.cancel()

@@ -74,9 +74,9 @@ async def test_a_level_holds_for_its_session_alone():
     async with talking(HTTP_2025) as talk:
         assert talk.peer is not None
         assert await heard(talk, "debug") == SAID
-        without = Talk(HTTP_2025, talk.gate, Peer(talk.peer.client, OLD), None)
+        without = Talk(HTTP_2025, talk.server, talk.gate, Peer(talk.peer.client, OLD), None)
         assert without.peer is not None
-        other = Talk(HTTP_2025, talk.gate, await without.peer.session(), None)
+        other = Talk(HTTP_2025, talk.server, talk.gate, await without.peer.session(), None)
         assert await heard(other, None) == []
         assert await without.result("logging/setLevel", {"level": "debug"}) == {}
         assert await heard(without, None) == []

@@ -26,7 +26,11 @@ async def test_what_is_offered_is_advertised(cell: Cell):
         opening = "server/discover" if talk.era == NEW else "initialize"
         result = await talk.result(opening, {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {}})
         assert result["capabilities"] == {
-            name: {} for name in ("tools", "resources", "prompts", "completions", "logging")
+            "tools": {"listChanged": True},
+            "resources": {"listChanged": True, "subscribe": True},
+            "prompts": {"listChanged": True},
+            "completions": {},
+            "logging": {},
         }
 
 
@@ -37,8 +41,14 @@ async def test_what_is_not_offered_is_neither_advertised_nor_known(cell: Cell):
     async with talking(cell, lambda _: Server("bench")) as talk:
         opening = "server/discover" if talk.era == NEW else "initialize"
         result = await talk.result(opening, {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {}})
-        assert result["capabilities"] == {"tools": {}, "logging": {}}
-        for method in ("resources/list", "resources/templates/list", "prompts/list", "completion/complete"):
+        assert result["capabilities"] == {"tools": {"listChanged": True}, "logging": {}}
+        for method in (
+            "resources/list",
+            "resources/templates/list",
+            "prompts/list",
+            "completion/complete",
+            "resources/subscribe",
+        ):
             assert (await talk.error(method))["code"] == -32601
         assert (await talk.error("resources/read", {"uri": "notes://all"}))["code"] == -32601
         assert (await talk.error("prompts/get", {"name": "summary"}))["code"] == -32601

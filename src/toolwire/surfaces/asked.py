@@ -4,7 +4,7 @@ Spec: JSON-RPC 2.0, 5; contract mcp.md 1.2, 1.3.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Failure
 from toolwire.engine.record import Listener
 from toolwire.surfaces.endpoint import Endpoint
-from toolwire.surfaces.sessions import Session
+from toolwire.surfaces.sessions import NOTHING_KEPT, Keep, Kept, Session
 from toolwire.wire.jsonrpc import Message, error_body, result_body
 from toolwire.wire.mcp.client_features import unpack_capabilities
 from toolwire.wire.mcp.envelope import CAPABILITIES_KEY
@@ -31,8 +31,9 @@ class Asked(Struct):
 
     `call_id` and `outlives_request` are filled in once the request has become a call, for whoever may have to cancel
     it. `progress_token` is JSON text. `listener` hears the call's events. `log_level` is from which level on the client
-    wants log messages, and `keep_level` remembers it for the client's later requests, where there is anything to
-    remember it for. `declared` is what the client of a connection without sessions has said that it can do.
+    wants log messages. `kept` is what the client of a connection without sessions has asked for, and `declared` what it
+    can do; `keep` changes what the session or connection keeps, where there is one. `notify` sends a notification ahead
+    of the answer, where that can be. `parting` is the answer in case that the server ends the request.
     """
 
     message: Message
@@ -47,8 +48,11 @@ class Asked(Struct):
     call_id: str | None = None
     outlives_request: bool = False
     log_level: str | None = None
-    keep_level: Callable[[str], Awaitable[None]] | None = None
+    kept: Kept = NOTHING_KEPT
+    keep: Keep | None = None
     declared: JsonObject | None = None
+    notify: Callable[[bytes], None] | None = None
+    parting: bytes | None = None
 
     def client_capabilities(self, meta: JsonObject) -> JsonObject | None:
         """What the client can do, `meta` being the request's; `None` for nothing."""

@@ -12,6 +12,7 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import Completions, Prompts
 from toolwire.core.resource import Resources
 from toolwire.engine.catalog import Catalog
+from toolwire.surfaces.changes import Changes
 from toolwire.wire.mcp.handshake import Features, ServerInfo
 from toolwire.wire.mcp.param_headers import ParamHeader, read_param_headers
 from toolwire.wire.mcp.replies import Stamp
@@ -43,11 +44,15 @@ Raises:
 
 
 class Library(Struct, frozen=True):
-    """What an endpoint offers beside tools. What is `None` it does not offer, does not advertise and does not know."""
+    """What an endpoint offers beside tools. What is `None` it does not offer, does not advertise and does not know.
+
+    `changes` tells of changes of all that is offered, tools included.
+    """
 
     resources: Resources | None = None
     prompts: Prompts | None = None
     completions: Completions | None = None
+    changes: Changes | None = None
 
 
 TOOLS_ALONE = Library()
@@ -93,6 +98,7 @@ class Endpoint(Struct):
             prompts=offered.prompts is not None,
             completions=offered.completions is not None,
             logging=self.logs,
+            changes=offered.changes is not None,
         )
 
     @property

@@ -6,7 +6,7 @@ Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/tran
 """
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -15,31 +15,39 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.core.errors import InternalError, InvalidRequest, MethodNotAllowed, ServiceUnavailable, ToolwireError
+from toolwire.core.call import Caller
+from toolwire.core.errors import (
+    InternalError,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotAcceptable,
+    ServiceUnavailable,
+    ToolwireError,
+)
 from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.asked import Asked, Reply, error_reply
-from toolwire.surfaces.endpoint import Admission, Door
-from toolwire.surfaces.exchange import WHOLE, Exchange, RawHeader, Receive, Send, Whole, send_plain
+from toolwire.surfaces.endpoint import Door
+from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
+from toolwire.surfaces.hop import Hop
 from toolwire.surfaces.limits import (
     Disconnected,
     Guard,
-    check_json,
     check_size,
     credentials_in,
-    map_headers,
     read_body,
 )
-from toolwire.surfaces.mcp_methods import LASTING, answer
-from toolwire.surfaces.sessions import Sessions
+from toolwire.surfaces.mcp_methods import KEEPING, LASTING, answer
+from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
+from toolwire.surfaces.standalone import Standalone
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.client_features import pack_capabilities
-from toolwire.wire.mcp.envelope import Routing, check_no_modern_meta, check_routing
+from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing
 from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
-from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy, legacy_version
+from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy
 
 logger = logging.getLogger("toolwire.surfaces")
 
@@ -55,60 +63,6 @@ class HttpSettings(Struct, frozen=True):
     sse_keepalive_s: float = 15.0
 
 
-class _Facts(Struct):
-    """What headers say that have passed all checks of headers alone: the same for every request that has them.
-
-    `version` is that of the initialize wire, `None` on the other one, where `routing` is what the routing headers were
-    found to say. `key` is the idempotency key.
-    """
-
-    accepted: Accepted
-    credentials: Sequence[bytes]
-    version: str | None
-    key: str | None
-    routing: Routing | None = None
-
-
-class _Hop:
-    """What is known of one HTTP request while it is handled."""
-
-    __slots__ = ("admission", "facts", "headers", "receive", "scope", "send", "whole")
-
-    def __init__(self, scope: Any, receive: Receive, send: Send) -> None:
-        self.scope = scope
-        self.receive = receive
-        self.send = send
-        self.admission: Admission | None = None
-        self.facts: _Facts | None = None
-        extensions = scope.get("extensions")
-        self.whole: Whole | None = None if extensions is None else extensions.get(WHOLE)
-        if self.whole is None:
-            self.headers = map_headers(scope["headers"])
-        else:
-            self.headers = self.whole.headers
-            self.facts = self.whole.memo.get(_Facts)
-
-    def read_facts(self) -> _Facts:
-        """Check the headers of a POST, once where they will come again.
-
-        Raises:
-            UnsupportedMediaType: see `check_json`.
-            NotAcceptable: see `accepted_types`.
-        """
-        headers = self.headers
-        check_json(headers)
-        key = headers.get(b"idempotency-key")
-        facts = _Facts(
-            accepted_types(headers),
-            credentials_in(self.scope["headers"]),
-            legacy_version(headers.get(b"mcp-protocol-version")),
-            None if key is None else key.decode("latin-1"),
-        )
-        if self.whole is not None:
-            self.whole.memo[_Facts] = facts
-        return facts
-
-
 class McpHttp:
     """Serves every MCP endpoint behind a door. Use `running()` around serving."""
 
@@ -119,6 +73,7 @@ class McpHttp:
         self._guard = guard
         self._settings = settings
         self._tasks: TaskGroup | None = None
+        self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s)
         self._by_request: dict[tuple[str, int | str], list[_Running]] = {}
 
     @asynccontextmanager
@@ -134,7 +89,7 @@ class McpHttp:
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """One HTTP request to an MCP endpoint."""
-        hop = _Hop(scope, receive, send)
+        hop = Hop(scope, receive, send)
         try:
             if hop.facts is None:  # else these very headers have been checked before
                 self._guard.check(hop.headers)
@@ -143,6 +98,8 @@ class McpHttp:
                 await self._post(hop)
             elif method == "DELETE":
                 await self._delete(hop)
+            elif method == "GET":
+                await self._listen(hop)
             elif method == "OPTIONS":
                 await send_plain(send, 204, None, ((b"allow", b"POST, DELETE"),))
             else:
@@ -157,7 +114,7 @@ class McpHttp:
             mistake = InternalError(f"a mistake of ours; the log has it under {request_id}", request_id=request_id)
             await self._refuse(hop, mistake)
 
-    async def _post(self, hop: _Hop) -> None:
+    async def _post(self, hop: Hop) -> None:
         facts = hop.facts or hop.read_facts()
         admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, facts.credentials)
         limit = self._settings.request_limit_bytes
@@ -193,7 +150,7 @@ class McpHttp:
             self._notification(asked)
             await send_plain(hop.send, 202, None)
 
-    async def _check_wire(self, hop: _Hop, asked: Asked) -> None:
+    async def _check_wire(self, hop: Hop, asked: Asked) -> None:
         """The initialize wire alone."""
         message = asked.message
         check_no_modern_meta(message, hop.headers.get(b"mcp-protocol-version"))
@@ -201,10 +158,13 @@ class McpHttp:
         if token is not None and message.method != "initialize":
             agent_id = asked.endpoint.agent_id
             asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, agent_id)
-            if message.method == "logging/setLevel":
-                asked.keep_level = partial(self._sessions.keep_log_level, asked.session, asked.caller, agent_id)
+            if message.method in KEEPING:
+                asked.keep = partial(self._keep, asked.session, asked.caller, agent_id)
 
-    async def _request(self, hop: _Hop, asked: Asked, accepted: Accepted) -> None:
+    async def _keep(self, session: Session, caller: Caller, agent_id: str, change: ChangeKept) -> None:
+        self._standalone.keeps(await self._sessions.keep(session, caller, agent_id, change))
+
+    async def _request(self, hop: Hop, asked: Asked, accepted: Accepted) -> None:
         if self._tasks is None:
             refusal = error_reply(asked, _stopping())
             await send_plain(hop.send, refusal.status, refusal.body)
@@ -219,7 +179,7 @@ class McpHttp:
             # We are cancelled, so the server stops: whoever waits is told, and no stream stays open behind us.
             with anyio.move_on_after(LAST_WORDS_S, shield=True):
                 last = error_reply(asked, _stopping())
-                await exchange.finish(last.status, last.body)
+                await exchange.finish(last.status, asked.parting or last.body)
             raise
         if reply is None:
             await exchange.finish(202, None)
@@ -235,7 +195,7 @@ class McpHttp:
             exchange.open_stream(headers)
         await exchange.finish(reply.status, reply.body, headers)
 
-    async def _call(self, hop: _Hop, asked: Asked, exchange: Exchange) -> Reply | None:
+    async def _call(self, hop: Hop, asked: Asked, exchange: Exchange) -> Reply | None:
         """A request of `LASTING`; `None` when it was cancelled."""
         running = _Running(self, hop, asked, exchange)
         if exchange.streams:
@@ -246,6 +206,7 @@ class McpHttp:
                 return await self._cancellable(running, (asked.session.id, asked.message.id_value))
             if asked.message.method == "tools/call":  # nobody can name it in notifications/cancelled
                 return await answer(self._engine, asked)
+            asked.notify = exchange.notify if exchange.streams else None
             with anyio.CancelScope() as running.scope:
                 return await answer(self._engine, asked)
             return None
@@ -274,7 +235,7 @@ class McpHttp:
         if len(named) == 1:  # with two under one id, cancelling the wrong one would be worse than cancelling none
             named[0].cancel(self._engine)
 
-    async def _delete(self, hop: _Hop) -> None:
+    async def _delete(self, hop: Hop) -> None:
         credentials = credentials_in(hop.scope["headers"])
         admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, credentials)
         token = hop.headers.get(b"mcp-session-id")
@@ -285,9 +246,25 @@ class McpHttp:
         agent_id = admission.endpoint.agent_id
         session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
         await self._sessions.end(session, admission.caller, agent_id)
+        self._standalone.end(session.id)
         await send_plain(hop.send, 200, None)
 
-    async def _refuse(self, hop: _Hop, error: ToolwireError) -> None:
+    async def _listen(self, hop: Hop) -> None:
+        """The stream of a session, which the initialize wire alone has."""
+        token = hop.headers.get(b"mcp-session-id")
+        if token is None or not is_legacy(hop.headers.get(b"mcp-protocol-version")):
+            raise _not_allowed(hop, "GET opens the stream of a session, and there is none; POST JSON-RPC messages")
+        credentials = credentials_in(hop.scope["headers"])
+        admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, credentials)
+        changes, agent_id = admission.endpoint.library.changes, admission.endpoint.agent_id
+        session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
+        if changes is None or self._tasks is None:
+            raise _not_allowed(hop, "nothing here has news to tell of; POST JSON-RPC messages")
+        if not accepted_types(hop.headers).sse:
+            raise NotAcceptable("GET opens a stream; accept text/event-stream")
+        await self._standalone.serve(session, Exchange(hop.send, self._tasks, streams=True), changes, hop.receive)
+
+    async def _refuse(self, hop: Hop, error: ToolwireError) -> None:
         """An error before there is a message to answer to."""
         legacy = is_legacy(hop.headers.get(b"mcp-protocol-version"))
         row = hop.admission.endpoint.row(error.code) if hop.admission else error.row
@@ -321,7 +298,7 @@ class _Running:
 
     __slots__ = ("_surface", "_watch", "asked", "exchange", "hop", "over", "scope", "silent")
 
-    def __init__(self, surface: McpHttp, hop: _Hop, asked: Asked, exchange: Exchange) -> None:
+    def __init__(self, surface: McpHttp, hop: Hop, asked: Asked, exchange: Exchange) -> None:
         self._surface = surface
         self._watch: anyio.CancelScope | None = None
         self.scope: anyio.CancelScope | None = None
@@ -379,7 +356,7 @@ class _Running:
         return call_id is not None and not self.asked.outlives_request and engine.cancel(call_id, reason)
 
 
-def _not_allowed(hop: _Hop, message: str) -> MethodNotAllowed:
+def _not_allowed(hop: Hop, message: str) -> MethodNotAllowed:
     legacy = is_legacy(hop.headers.get(b"mcp-protocol-version"))
     return MethodNotAllowed(message, allow="POST, DELETE" if legacy else "POST")
 

@@ -7,6 +7,7 @@ from toolwire.core.errors import MethodNotFound
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, Reply, result_reply
+from toolwire.surfaces.sessions import Kept
 from toolwire.wire.mcp.logging import level_in, read_level
 
 
@@ -15,8 +16,8 @@ async def set_level(engine: Engine, asked: Asked) -> Reply:
     if not asked.endpoint.logs:
         raise MethodNotFound("log messages are not sent here; `initialize` says what is")
     level = read_level(asked.message)
-    if asked.keep_level is not None:
-        await asked.keep_level(level)
+    if asked.keep is not None:
+        await asked.keep(lambda kept: Kept(level, kept.uris))
     return result_reply(asked, {})
 
 
@@ -30,4 +31,4 @@ def wanted_level(asked: Asked, meta: JsonObject) -> str | None:
         return None
     if asked.modern:
         return level_in(meta)
-    return asked.log_level if asked.session is None else asked.session.log_level
+    return (asked.kept if asked.session is None else asked.session.kept).log_level

@@ -23,6 +23,7 @@ from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
 from toolwire.surfaces.asked import Asked, Reply, error_reply, failure_reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint, Extras
+from toolwire.surfaces.mcp_changes import listen, subscribe, unsubscribe
 from toolwire.surfaces.mcp_logging import set_level, wanted_level
 from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
 from toolwire.surfaces.mcp_resources import list_resources, list_templates, read_resource
@@ -207,8 +208,13 @@ METHODS: Mapping[tuple[str, bool], Method] = {
     ("prompts/get", True): get_prompt,
     ("completion/complete", False): complete,
     ("completion/complete", True): complete,
+    ("resources/subscribe", False): subscribe,
+    ("resources/unsubscribe", False): unsubscribe,
+    ("subscriptions/listen", True): listen,
 }
 """(method, on 2026-07-28) → what it does."""
 
-LASTING = frozenset({"tools/call", "resources/read", "prompts/get", "completion/complete"})
+KEEPING = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+"""Methods that change what a session keeps."""
+LASTING = frozenset({"tools/call", "resources/read", "prompts/get", "completion/complete", "subscriptions/listen"})
 """Methods that may take long, say how far they are, and be cancelled."""

@@ -16,15 +16,19 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from toolwire.core.call import Caller
+from toolwire.core.change import Change, ListChanged
 from toolwire.core.errors import InvalidRequest, ServiceUnavailable, ToolwireError, UnsupportedVersion
 from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, error_reply
+from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.mcp_methods import LASTING, answer
+from toolwire.surfaces.sessions import NOTHING_KEPT, ChangeKept
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
+from toolwire.wire.mcp.changes import cancelled_body, change_body
 from toolwire.wire.mcp.envelope import check_no_modern_meta, names_version, read_meta
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, negotiate
@@ -76,13 +80,15 @@ async def serve_stdio(
         tasks.start_soon(writer.write)
         connection = _Connection(engine, endpoint, caller, writer)
         flushing = anyio.CancelScope()
+        changes = endpoint.library.changes or Changes()
         async with anyio.create_task_group() as requests:
-            with anyio.CancelScope() as serving:
+            with changes.heard(connection.hear), anyio.CancelScope() as serving:
                 if stop is not None:
                     tasks.start_soon(_stop_when, stop, serving, flushing)
                 async for line in _lines(source):
                     await connection.take(line, requests)
                     await writer.room()
+                connection.part()
                 await connection.idle()
             connection.cancel()
             with anyio.move_on_after(LAST_WORDS_S):
@@ -257,7 +263,8 @@ class _Connection:
         self._writer = writer
         self._modern: bool | None = None
         self._version = LATEST_LEGACY
-        self._log_level: str | None = None
+        self._kept = NOTHING_KEPT
+        self._is_initialized = False
         self._declared: JsonObject | None = None
         self._under_way: dict[int | str, list[_Request]] = {}
         self._idle = anyio.Event()
@@ -298,20 +305,33 @@ class _Connection:
         reply = await answer(self._engine, asked)
         if message.method == "initialize" and not reply.refused:
             self._version = negotiate(message.params.get("protocolVersion"))
+            self._is_initialized = True
             self._declared = as_object(message.params.get("capabilities")) or None
         self._writer.put(reply.body)
 
     def _asked(self, message: Message) -> Asked:
         modern = names_version(message) is not None and message.method != "initialize"
         version = LATEST_MODERN if modern else self._version
-        asked = Asked(message, self._caller, self._endpoint, version, modern, log_level=self._log_level)
+        asked = Asked(message, self._caller, self._endpoint, version, modern, kept=self._kept)
         asked.declared = self._declared
-        if message.method == "logging/setLevel":
-            asked.keep_level = self._keep_level
+        asked.keep = self._keep
+        asked.notify = self._writer.tell
         return asked
 
-    async def _keep_level(self, level: str) -> None:
-        self._log_level = level
+    async def _keep(self, change: ChangeKept) -> None:
+        self._kept = change(self._kept)
+
+    def hear(self, change: Change) -> None:
+        """Tell a client of the initialize wire of a change; on the other it has asked with a request."""
+        if self._is_initialized and (isinstance(change, ListChanged) or change.uri in self._kept.uris):
+            self._writer.tell(change_body(change))
+
+    def part(self) -> None:
+        """End the requests that would never end by themselves."""
+        for requests in self._under_way.values():
+            for request in requests:
+                if request.asked.parting is not None:
+                    request.scope.cancel()
 
     def _check_wire(self, asked: Asked) -> None:
         message = asked.message
@@ -354,7 +374,10 @@ class _Connection:
                     reply = await answer(self._engine, asked)
             if not request.silent:
                 stopping = ServiceUnavailable("the server is stopping; ask again when it is back")
-                self._writer.put((reply or error_reply(asked, stopping)).body)
+                if reply is None and asked.parting is not None:
+                    self._writer.put(cancelled_body(asked.message.id, "the server ends the subscription"))
+                else:
+                    self._writer.put((reply or error_reply(asked, stopping)).body)
         finally:
             same_id = self._under_way[asked.message.id_value]
             same_id.remove(request)

@@ -10,6 +10,7 @@ import hmac
 import os
 from base64 import b32hexencode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -29,19 +30,33 @@ CACHED = 4096
 """Sessions whose last look is remembered; the oldest are forgotten, not ended."""
 _ISSUED_BYTES = 6
 _ENDED = ":ended"
-_LOG_LEVEL = ":log_level"
+_KEPT = ":kept"
+
+
+class Kept(Struct, frozen=True, array_like=True):
+    """What a client has asked for: the level of log messages, and the resources whose changes it wants to know of."""
+
+    log_level: str | None = None
+    uris: frozenset[str] = frozenset()
+
+
+NOTHING_KEPT = Kept()
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode_kept = msgspec.json.Decoder(Kept).decode
+ChangeKept: TypeAlias = Callable[[Kept], Kept]
+Keep: TypeAlias = Callable[[ChangeKept], Awaitable[object]]
+"""Applies a change to what is kept."""
 
 
 class Session(Struct, frozen=True):
     """A session that may be used now. `context_id` is its channel, created with its first call.
 
-    `log_level` is from which level on its client wants log messages, if it has said so. `capabilities` is what its
-    client has declared, packed into a byte.
+    `kept` is what its client has asked for, and `capabilities` what that has declared, packed into a byte.
     """
 
     id: str
     context_id: str
-    log_level: str | None = None
+    kept: Kept = NOTHING_KEPT
     capabilities: int = 0
 
 
@@ -54,7 +69,7 @@ class _Seen(Struct):
 class Sessions:
     """Mints, checks and ends sessions. `secret` seals the tokens; replicas share it.
 
-    `on_end` is told the `context_id` of each session that was ended. `log_levels` says that sessions may have one.
+    `on_end` is told the `context_id` of each session that was ended. `keeps` says that sessions keep anything.
     """
 
     def __init__(
@@ -65,14 +80,14 @@ class Sessions:
         secret: bytes,
         idle_ttl_s: float,
         on_end: Callable[[str], Awaitable[None]] | None = None,
-        log_levels: bool = False,
+        keeps: bool = False,
     ) -> None:
         self._store = store
         self._recorder = recorder
         self._clock = clock
         self._secret = secret
         self._on_end = on_end
-        self._log_levels = log_levels
+        self._keeps = keeps
         self._idle_ttl_s = idle_ttl_s
         self._touch_every_s = idle_ttl_s / TOUCHES
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
@@ -97,8 +112,8 @@ class Sessions:
         if seen is None:
             seen = _Seen(self._open(token, caller.principal, agent_id), float("-inf"), float("-inf"))
         if not 0 <= now - seen.looked_at < self._trusted_s:
-            level = await self._look(token, caller.principal, now)
-            seen.session = msgspec.structs.replace(seen.session, log_level=level)
+            kept = await self._look(token, caller.principal, now)
+            seen.session = msgspec.structs.replace(seen.session, kept=kept)
             seen.looked_at = now
             self._remember(key, seen)
         if now - seen.touched_at > self._touch_every_s:
@@ -107,24 +122,27 @@ class Sessions:
             self._recorder.add(lambda: rows)
         return seen.session
 
-    async def keep_log_level(self, session: Session, caller: Caller, agent_id: str, level: str) -> None:
-        """Remember from which level on the client wants log messages, for as long as the session lives.
+    async def keep(self, session: Session, caller: Caller, agent_id: str, change: ChangeKept) -> Session:
+        """Change what a session keeps, for as long as it lives; gives the session with it.
 
         Raises:
-            StoreUnavailable: it could not be stored; the level is the old one.
+            StoreUnavailable: it could not be stored; this process knows it all the same, until it looks again.
         """
-        now = self._clock.now()
-        changed = msgspec.structs.replace(session, log_level=level)
+        now, key = self._clock.now(), (session.id, caller.principal, agent_id)
+        seen = self._seen.get(key)
+        latest = session if seen is None else seen.session
+        changed = msgspec.structs.replace(latest, kept=change(latest.kept))
+        self._remember(key, _Seen(changed, now, now))  # before it is stored, so that two changes at once both count
         await self._store.tx(self._rows(changed, caller, now))
-        self._remember((session.id, caller.principal, agent_id), _Seen(changed, now, now))
+        return changed
 
     def _rows(self, session: Session, caller: Caller, now: float) -> tuple[Put, ...]:
         """What says until when a session lives that is used now."""
         key, ends = _row_key(session.id), now + self._idle_ttl_s + self._touch_every_s
         use = Put("session", caller.principal, key, b"", expires_at=ends)
-        if session.log_level is None:
+        if session.kept == NOTHING_KEPT:
             return (use,)
-        return use, Put("session", caller.principal, key + _LOG_LEVEL, session.log_level.encode(), expires_at=ends)
+        return use, Put("session", caller.principal, key + _KEPT, _encode(session.kept), expires_at=ends)
 
     async def end(self, session: Session, caller: Caller, agent_id: str) -> None:
         """End a session for good (DELETE).
@@ -145,16 +163,16 @@ class Sessions:
             del self._seen[next(iter(self._seen))]
         self._seen[key] = seen
 
-    async def _look(self, token: str, principal: str, now: float) -> str | None:
-        """See that the session has not ended; gives its log level."""
+    async def _look(self, token: str, principal: str, now: float) -> Kept:
+        """See that the session has not ended; gives what it keeps."""
         key = _row_key(token)
         if await self._store.get("session", principal, key + _ENDED) is not None:
             raise _not_found()
         issued = int.from_bytes(_raw(token)[:_ISSUED_BYTES], "big") / 1000
         if now - issued > self._idle_ttl_s and await self._store.get("session", principal, key) is None:
             raise _not_found()
-        level = await self._store.get("session", principal, key + _LOG_LEVEL) if self._log_levels else None
-        return None if level is None else level.value.decode()
+        kept = await self._store.get("session", principal, key + _KEPT) if self._keeps else None
+        return NOTHING_KEPT if kept is None else _decode_kept(kept.value)
 
     def _open(self, token: str, principal: str, agent_id: str) -> Session:
         raw = _raw(token)

@@ -13,7 +13,7 @@ from toolwire.core.errors import SessionNotFound
 from toolwire.core.ports import Stored
 from toolwire.engine.recorder import Recorder
 from toolwire.surfaces import sessions as module
-from toolwire.surfaces.sessions import Session, Sessions
+from toolwire.surfaces.sessions import Kept, Session, Sessions
 
 pytestmark = pytest.mark.both_backends
 
@@ -224,18 +224,20 @@ async def test_no_ended_session_is_remembered():
     assert world.store.asked == 3
 
 
+def with_errors(kept: Kept) -> Kept:
+    return Kept("error", kept.uris)
+
+
 async def test_a_log_level_is_known_to_every_replica_and_lives_as_long_as_the_session():
     world = World()
-    one, other = (
-        Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, log_levels=True) for _ in range(2)
-    )
+    one, other = (Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, keeps=True) for _ in range(2))
     session = one.mint(ALICE, "agent")
-    assert (await other.find(session.id, ALICE, "agent")).log_level is None
-    await one.keep_log_level(session, ALICE, "agent", "error")
-    assert (await one.find(session.id, ALICE, "agent")).log_level == "error"
+    assert (await other.find(session.id, ALICE, "agent")).kept == Kept()
+    await one.keep(session, ALICE, "agent", with_errors)
+    assert (await one.find(session.id, ALICE, "agent")).kept.log_level == "error"
     for _ in range(5):
         world.clock.at += 0.9 * TTL_S
-        assert await other.find(session.id, ALICE, "agent") == Session(session.id, session.context_id, "error")
+        assert await other.find(session.id, ALICE, "agent") == Session(session.id, session.context_id, Kept("error"))
         await world.recorder.flush()
     world.clock.at += 2 * TTL_S
     with pytest.raises(SessionNotFound):
@@ -244,9 +246,9 @@ async def test_a_log_level_is_known_to_every_replica_and_lives_as_long_as_the_se
 
 async def test_an_ended_session_has_no_level_any_more():
     world = World()
-    sessions = Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, log_levels=True)
+    sessions = Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, keeps=True)
     session = sessions.mint(ALICE, "agent")
-    await sessions.keep_log_level(session, ALICE, "agent", "error")
+    await sessions.keep(session, ALICE, "agent", with_errors)
     await sessions.end(session, ALICE, "agent")
     with pytest.raises(SessionNotFound):
         await sessions.find(session.id, ALICE, "agent")

@@ -28,12 +28,16 @@ class ServerInfo(Struct, frozen=True):
 
 
 class Features(Struct, frozen=True):
-    """What is served beside tools; advertised is what has a handler (mcp.md S36)."""
+    """What is served beside tools; advertised is what has a handler (mcp.md S36).
+
+    `changes` says that clients are told when something of this changes.
+    """
 
     resources: bool = False
     prompts: bool = False
     completions: bool = False
     logging: bool = False
+    changes: bool = False
 
 
 TOOLS_ALONE = Features()
@@ -48,7 +52,14 @@ def capabilities(features: Features = TOOLS_ALONE) -> JsonObject:
         "completions": features.completions,
         "logging": features.logging,
     }
-    return {name: {} for name, is_served in served.items() if is_served}
+    shown: JsonObject = {name: {} for name, is_served in served.items() if is_served}
+    if features.changes:
+        for name in ("tools", "resources", "prompts"):
+            if name in shown:
+                shown[name] = {"listChanged": True}
+        if features.resources:
+            shown["resources"]["subscribe"] = True
+    return shown
 
 
 def initialize_result(message: Message, info: ServerInfo, features: Features = TOOLS_ALONE) -> JsonObject:
