@@ -55,6 +55,10 @@ class Delegate(Provider, Protocol):
         """What belongs into the transaction that claims the call, such as the message that carries it."""
         ...
 
+    def unclaim(self, call: Call) -> None:
+        """The call was not claimed, because its key stands for another one: forget what was made for it."""
+        ...
+
     async def resume(self, call: Call, emit: Emit) -> Result:
         """Wait for the end of a call that was claimed before a restart, without starting it a second time.
 

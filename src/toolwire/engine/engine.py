@@ -31,6 +31,7 @@ from toolwire.engine.catalog import Catalog, Entry
 from toolwire.engine.claims import Claim, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
+from toolwire.engine.held_keys import HeldKeys
 from toolwire.engine.offload import encode_record, unpack
 from toolwire.engine.record import CallRecord, Listener, Record
 from toolwire.engine.recorder import Recorder
@@ -69,8 +70,7 @@ class Engine:
         self.recorder = Recorder(store)
         self._endings = Endings(store, blobs, clock, self.limits, self.recorder)
         self._live: dict[str, Record] = {}
-        self._claims: dict[str, tuple[Claim, Record]] = {}
-        self._claiming: dict[str, anyio.Event] = {}
+        self._keys = HeldKeys()
         self._tasks: TaskGroup | None = None
         self._new_scope = anyio.CancelScope
 
@@ -147,7 +147,7 @@ class Engine:
     @property
     def idle(self) -> bool:
         """Whether no call is under way here: who stops the engine now cuts nothing off."""
-        return not (self._live or self._claims or self._claiming)
+        return not (self._live or self._keys)
 
     def find(self, call_id: str) -> Record | None:
         """A call that is running here."""
@@ -200,7 +200,7 @@ class Engine:
         """
         self.start(record, handler)
         if claim is not None:
-            self._claims[scope_of(record.call)] = (claim, record)
+            self._keys.hold(scope_of(record.call), claim, record)
 
     async def _wait_for_room(self, call: Call) -> None:
         with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())) as scope:
@@ -241,35 +241,50 @@ class Engine:
 
     async def _known_or_claimed(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         if call.idempotency_key is None:
-            return await self._claim(call, catalog, listener)
+            return await self._claim(*self._admit(call, catalog, listener))
         fingerprint, scope = fingerprint_of(call), scope_of(call)
+        # Most keys are new. One on a channel of its own is claimed without a look, and looked up if that fails.
+        looks = call.caller.session_id is not None or call.continues
         tries = 0
         while tries < MAX_CLAIM_TRIES:
-            while (underway := self._claiming.get(scope)) is not None:
-                await underway.wait()
-            live = self._claims.get(scope)
-            if live is not None:
-                claim, record = live
-                check_same(claim, fingerprint)
-                return Submission(record, claim, replayed=True)
-            stored = await self.store.get("claim", "", scope)
-            if stored is not None and not self._taken(scope):
-                found = await self._replay(decode_claim(stored.value), fingerprint)
-                if found is not None:
-                    return found
-            if self._taken(scope):
-                continue  # somebody else here was faster while we looked
+            known = await self._look(scope, fingerprint) if looks else await self._join(scope, fingerprint) or 0
+            if isinstance(known, Submission):
+                return known
             now = self.clock.now()
             claim = Claim(call.id, call.caller.owner, fingerprint, now, now + self.limits.idempotency_ttl_s)
             try:
-                return await self._claim(call, catalog, listener, claim, 0 if stored is None else stored.version)
-            except StoreConflict:
-                tries += 1  # another process claimed the key between our look and our write: look again
+                record, entry, ops = self._admit(call, catalog, listener)
+            except ToolwireError:
+                if looks:
+                    raise
+                looks = True  # a known key wins over every refusal (gateway.md §6, order)
+                continue
+            try:
+                return await self._claim(record, entry, ops, claim, known)
+            except StoreConflict:  # the key is known, or another process claimed it between our look and our write
+                tries, looks = tries + 1, True
+                if entry.delegate is not None:
+                    entry.delegate.unclaim(call)
         raise Conflict("this idempotency_key is being claimed elsewhere; send the same call again", retry_after_ms=1000)
 
-    def _taken(self, scope: str) -> bool:
-        """Whether a key stands for a call that runs here, or is about to."""
-        return scope in self._claims or scope in self._claiming
+    async def _join(self, scope: str, fingerprint: str) -> Submission | None:
+        """The call that runs here under a key, if one does."""
+        held = await self._keys.join(scope, fingerprint)
+        return None if held is None else Submission(held[1], held[0], replayed=True)
+
+    async def _look(self, scope: str, fingerprint: str) -> Submission | int:
+        """The call that a key stands for; if it stands for none any more, the version of its claim, 0 without one."""
+        while True:
+            joined = await self._join(scope, fingerprint)
+            if joined is not None:
+                return joined
+            stored = await self.store.get("claim", "", scope)
+            if stored is not None and scope not in self._keys:
+                found = await self._replay(decode_claim(stored.value), fingerprint)
+                if found is not None:
+                    return found
+            if scope not in self._keys:  # else somebody here was faster while we looked
+                return 0 if stored is None else stored.version
 
     async def _replay(self, claim: Claim, fingerprint: str) -> Submission | None:
         """The record of an ended call under a key, or `None` when the key is free again."""
@@ -285,23 +300,19 @@ class Engine:
         return Submission(record, claim, replayed=True)
 
     async def _claim(
-        self, call: Call, catalog: Catalog, listener: Listener | None, claim: Claim | None = None, version: int = 0
+        self, record: Record, entry: Entry, ops: Sequence[Op], claim: Claim | None = None, version: int = 0
     ) -> Submission:
-        record, entry, ops = self._admit(call, catalog, listener)
         if claim is None:
             await self._commit(record, ops)
             self.start(record, entry.handler)
             return Submission(record)
-        scope = scope_of(call)
+        scope = scope_of(record.call)
         # A pending record outlives its TTL until its call ends (D7).
         ends = max(claim.expires_at, self.last_moment(record) + 60)
-        underway = self._claiming[scope] = anyio.Event()
-        try:
+        with self._keys.claiming(scope):
             await self._commit(record, [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)])
-            self.adopt(record, entry.handler, claim)
-        finally:
-            del self._claiming[scope]
-            underway.set()
+            self.start(record, entry.handler)
+            self._keys.hold(scope, claim, record)
         return Submission(record, claim)
 
     async def _commit(self, record: Record, ops: Sequence[Op]) -> None:
@@ -352,17 +363,9 @@ class Engine:
         ended = failed(CUT_OFF, "agent_service_unavailable")
         try:
             if result is not None or record.verdict is not None or not record.call.outlives_request:
-                ended = await self._endings.commit(record, end_of(record, result), self._held_scope(record))
+                ended = await self._endings.commit(record, end_of(record, result), self._keys.scope_held_by(record))
         finally:
             self._release(record, ended)
-
-    def _held_scope(self, record: Record) -> str | None:
-        """Where the claim lies that a call holds; one from before a restart may have lost its key to a later one."""
-        if record.call.idempotency_key is None:
-            return None
-        scope = scope_of(record.call)
-        live = self._claims.get(scope)
-        return scope if live is not None and live[1] is record else None
 
     def _set_timer(self, record: Record) -> None:
         """A call that is not over within a tick gets a timer for its last moment."""
@@ -373,7 +376,6 @@ class Engine:
     def _release(self, record: Record, result: Result) -> None:
         self.timekeeper.forget(record)
         self._live.pop(record.call.id, None)
-        scope = self._held_scope(record)
-        if scope is not None:
-            del self._claims[scope]
+        if record.call.idempotency_key is not None:
+            self._keys.release(record)
         record.finish(result)

@@ -101,6 +101,10 @@ class Courier:
         self._claimed[call.id] = _Claimed(now, tool, channel, delivery)
         return self._durable_ops(channel, delivery, now)
 
+    def unclaim(self, call: Call) -> None:
+        """The call's key stands for another call."""
+        self._claimed.pop(call.id, None)
+
     async def exchange(self, call: Call, emit: Emit) -> Message:
         """Deliver a claimed call and wait for its terminal reply; see `providers.agent.Courier.exchange`."""
         claimed = self._claimed.pop(call.id, None)

@@ -27,6 +27,10 @@ class Courier(Protocol):
         """What is committed with the claim; empty for a call that is not durable."""
         ...
 
+    def unclaim(self, call: Call) -> None:
+        """Forget a call that `claim_ops` was asked about; see `core.handler.Delegate.unclaim`."""
+        ...
+
     async def exchange(self, call: Call, emit: Emit) -> Message:
         """Deliver a call that `claim_ops` was asked about, and wait for its terminal reply.
 
@@ -61,6 +65,7 @@ class AgentProvider:
         self._tools = tuple(tools)
         self.ready = courier.ready
         self.claim_ops = courier.claim_ops
+        self.unclaim = courier.unclaim
 
     def tools(self) -> Sequence[Tool]:
         """The tools offered now, in their order."""

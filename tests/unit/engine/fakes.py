@@ -129,6 +129,7 @@ class Agent(Tools):
         self.ops = ops
         self.refusal: Exception | None = None
         self.resumed: list[Call] = []
+        self.unclaimed: list[Call] = []
 
     def ready(self, call: Call, tool: Tool) -> None:
         if self.refusal is not None:
@@ -136,6 +137,9 @@ class Agent(Tools):
 
     def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
         return self.ops
+
+    def unclaim(self, call: Call) -> None:
+        self.unclaimed.append(call)
 
     async def resume(self, call: Call, emit: Emit) -> Result:
         self.resumed.append(call)

@@ -40,6 +40,9 @@ class Present:
     def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
         return ()
 
+    def unclaim(self, call: Call) -> None:
+        return None
+
     async def call(self, call: Call, emit: Emit) -> Result:
         return text_result(call.tool)
 
