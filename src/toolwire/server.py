@@ -5,7 +5,7 @@ It knows no wire: `toolwire tools serve` and `Server.open` serve it, on both rev
 
 import threading
 import warnings
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, Unpack, cast, overload
 
@@ -50,6 +50,7 @@ __all__ = [
     "from_user",
 ]
 
+_T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -90,6 +91,7 @@ class Server:
         self._prompts: dict[str, AuthoredPrompt] = {}
         self._completers: dict[tuple[Reference, str], LocalCompleter] = {}
         self._opened: list[_Opened] = []
+        self._parts_of: list[Server] = []
 
     @property
     def tools(self) -> tuple[DecoratedTool, ...]:
@@ -207,7 +209,7 @@ class Server:
         return decorate
 
     def add(self, *items: "DecoratedTool | SdkMcpServer | Server") -> None:
-        """Serve tools that exist already, those of a bundle, or all that another server offers.
+        """Serve tools that exist already, those of a bundle, or all that another server offers, now and later.
 
         Raises:
             TypeError: one of `items` is none of these.
@@ -219,9 +221,8 @@ class Server:
                 continue
             for tool in _tools_of(item):
                 _check_headers(tool)
-                if self._tools.setdefault(tool.name, tool) is not tool:
-                    raise ValueError(f"two tools are called {tool.name!r}; rename one")
-                self._offer(ListChanged("tools"))
+                if _is_new(self._tools, tool.name, tool, f"two tools are called {tool.name!r}; rename one"):
+                    self._offer(ListChanged("tools"))
 
     def tell(self, change: Change) -> None:
         """Tell clients that listen of a change that the server cannot see by itself; from any thread.
@@ -229,8 +230,8 @@ class Server:
         What is added while the server is open is told by itself. `ResourceUpdated(uri)` says that a resource reads
         differently now, `ListChanged("tools")` (or "prompts", "resources") that a list does.
         """
-        for opened in tuple(self._opened):
-            opened.in_loop(lambda opened=opened: opened.changes.tell(change))
+        for server in self._wholes():
+            server._tell_here(change)
 
     @asynccontextmanager
     async def open(
@@ -268,39 +269,59 @@ class Server:
         return Library(self.resources, self.prompts, self.completions, changes)
 
     def _offer(self, *changes: Change) -> None:
-        """Where the server is open already, offer what there is now."""
+        """Where the server is open already, alone or as a part, offer what there is now."""
         for opened in tuple(self._opened):
             library = self._library(opened.changes)
             opened.in_loop(lambda opened=opened, library=library: opened.served.offer(self.tools, library))
         for change in changes:
-            self.tell(change)
+            self._tell_here(change)
+        for whole in self._parts_of:
+            whole._add_all_of(self)
+
+    def _tell_here(self, change: Change) -> None:
+        for opened in tuple(self._opened):
+            opened.in_loop(lambda opened=opened: opened.changes.tell(change))
 
     def _add_server(self, other: "Server") -> None:
+        if other in self._wholes():
+            raise ValueError(f"{self!r} is a part of {other!r} already, which cannot be a part of it, too")
+        self._add_all_of(other)
+        if self not in other._parts_of:
+            other._parts_of.append(self)
+
+    def _wholes(self) -> "list[Server]":
+        """This server and all that it is a part of, each once."""
+        found: list[Server] = [self]
+        for server in found:
+            found += [whole for whole in server._parts_of if whole not in found]
+        return found
+
+    def _add_all_of(self, other: "Server") -> None:
         self.add(*other.tools)
         for resource in other._resources.values():
             self._add_resource(resource)
         for prompt in other._prompts.values():
             self._add_prompt(prompt)
-        self._completers.update(other._completers)
-        self._offer()
+        if not other._completers.items() <= self._completers.items():
+            self._completers.update(other._completers)
+            self._offer()
 
     def _add_resource(self, made: AuthoredResource) -> None:
         shown = made.definition
         uri = shown.uri if isinstance(shown, Resource) else shown.uri_template
-        if self._resources.setdefault(uri, made) is not made:
-            raise ValueError(f"two resources are at {uri!r}; give one another URI")
+        if not _is_new(self._resources, uri, made, f"two resources are at {uri!r}; give one another URI"):
+            return
         if made.template is not None:
             self._add_choices(Reference("resource", uri), choices_of(made.function), made.template.names)
         self._offer(ListChanged("resources"))
 
     def _add_prompt(self, made: AuthoredPrompt) -> None:
         name = made.definition.name
-        if self._prompts.setdefault(name, made) is not made:
-            raise ValueError(f"two prompts are called {name!r}; rename one")
-        self._add_choices(Reference("prompt", name), choices_of(made.function), made.function.names)
-        self._offer(ListChanged("prompts"))
+        if _is_new(self._prompts, name, made, f"two prompts are called {name!r}; rename one"):
+            self._add_choices(Reference("prompt", name), choices_of(made.function), made.function.names)
+            self._offer(ListChanged("prompts"))
 
-    def _add_choices(self, ref: Reference, choices: "dict[str, Any]", names: tuple[str, ...]) -> None:
+    def _add_choices(self, ref: Reference, choices: Mapping[str, LocalCompleter], names: tuple[str, ...]) -> None:
         for argument, completer in choices.items():
             if argument in names:
                 self._completers.setdefault((ref, argument), completer)
@@ -337,6 +358,17 @@ class _Opened:
         else:
             with suppress(anyio.RunFinishedError):  # it has just been closed
                 anyio.from_thread.run_sync(act, token=self._loop)
+
+
+def _is_new(known: dict[str, _T], name: str, made: _T, words: str) -> bool:
+    """Keep `made` under its name; says whether it was not there before, and refuses another one with `words`."""
+    other = known.get(name)
+    if other is made:
+        return False
+    if other is not None:
+        raise ValueError(words)
+    known[name] = made
+    return True
 
 
 def _check_headers(tool: DecoratedTool) -> None:

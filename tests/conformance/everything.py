@@ -12,7 +12,7 @@ from toolwire import Server
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Audio
 from toolwire.sdk import Image, Resource, ToolContext, ToolError
-from toolwire.server import ParamHeader, PromptMessage, from_user
+from toolwire.server import ListChanged, ParamHeader, PromptMessage, from_user
 
 # One red pixel.
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC")
@@ -95,6 +95,34 @@ async def test_logging_tool(ctx: ToolContext) -> str:
 
 
 @server.tool
+async def test_missing_capability(ctx: ToolContext) -> str:
+    """Need a client that can be asked to sample."""
+    ctx.require_client("sampling")
+    return "The client can sample"
+
+
+@server.tool
+async def test_streaming_elicitation(ctx: ToolContext) -> str:
+    """Answer on a stream, on which the server asks nothing."""
+    await ctx.progress("Half way", 1, 2)
+    return "Answered on the stream"
+
+
+@server.tool
+def test_trigger_tool_change() -> str:
+    """Say that the list of tools has changed."""
+    server.tell(ListChanged("tools"))
+    return "Told"
+
+
+@server.tool
+def test_trigger_prompt_change() -> str:
+    """Say that the list of prompts has changed."""
+    server.tell(ListChanged("prompts"))
+    return "Told"
+
+
+@server.tool
 async def test_x_mcp_header(region: Annotated[str, ParamHeader("Region")] = "") -> str:  # noqa: PT028 -- no test
     """Tell the region, which clients repeat in a header."""
     return f"region={region}"
@@ -143,6 +171,12 @@ async def static_text() -> str:
 async def static_binary() -> bytes:
     """A picture that never changes."""
     return PNG
+
+
+@server.resource("test://watched-resource", mime_type="text/plain")
+async def watched() -> str:
+    """A text that may change."""
+    return "Watched"
 
 
 @server.resource("test://template/{id}/data", mime_type="application/json")

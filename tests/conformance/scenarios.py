@@ -31,9 +31,12 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
         "ping",
         "logging-set-level",
         "tools-call-with-logging",
+        "resources-subscribe",
+        "resources-unsubscribe",
         *BOTH,
     ),
     "2026-07-28": (
+        "server-stateless",
         "caching",
         "http-header-validation",
         "http-custom-header-server-validation",

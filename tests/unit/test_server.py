@@ -7,13 +7,14 @@ import pytest
 
 import toolwire
 from toolwire.core.call import Call, Caller
+from toolwire.core.change import Change
 from toolwire.core.errors import InternalError, ResourceNotFound
 from toolwire.core.event import Event
 from toolwire.core.prompt import Reference
 from toolwire.core.result import Image as ImageBlock
 from toolwire.core.result import ResourceContents
 from toolwire.sdk import Image, Refuse, Resource, create_sdk_mcp_server, tool
-from toolwire.server import ParamHeader, Server, from_user
+from toolwire.server import ListChanged, ParamHeader, ResourceUpdated, Server, from_user
 
 
 def call(**arguments: str) -> Call:
@@ -347,3 +348,31 @@ def test_what_is_not_there_cannot_be_completed():
         server.complete("p", "x")
     with pytest.raises(TypeError, match=r"must take \(value: str\) or"):
         server.complete("p", "number")(_nothing)
+
+
+async def test_a_part_tells_through_its_whole_and_what_is_added_to_it_is_served_there():
+    part, middle, whole = Server("part"), Server("middle"), Server("whole")
+    middle.add(part)
+    whole.add(middle, part)
+    async with whole.open() as served:
+        heard: list[Change] = []
+        changes = served.endpoint.library.changes
+        assert changes is not None
+        with changes.heard(heard.append):
+            part.add(existing)
+            part.resource("a://{id}")(_by_id)
+            part.complete("a://{id}", "id")(_only)
+            part.tell(ResourceUpdated("a://1"))
+        assert heard == [ListChanged("tools"), ListChanged("resources"), ResourceUpdated("a://1")]
+        assert served.endpoint.catalog.get("existing") is not None
+        assert served.endpoint.library.completions is not None
+    assert whole.tools == middle.tools == part.tools == (existing,)
+    part.tell(ListChanged("tools"))
+
+
+def test_a_server_is_no_part_of_its_parts():
+    part, whole = Server("part"), Server("whole")
+    whole.add(part)
+    for server in (whole, part):
+        with pytest.raises(ValueError, match="is a part of"):
+            part.add(server)

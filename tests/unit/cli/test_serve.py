@@ -94,6 +94,8 @@ def test_with_two_servers_the_module_gives_the_name_and_two_resources_at_one_uri
     one_server.resource("notes://all")(lambda: "1")
     assert shown(offered(module(one=one_server, other=other), None)) == ("mine", "1.0.0", ())
 
-    other.resource("notes://all")(lambda: "2")
+    one_server, other = Server("a"), Server("b")
+    for server in (one_server, other):
+        server.resource("notes://all")(lambda: "1")
     with pytest.raises(Failed, match=r"two resources are at 'notes://all'; give one another URI, or serve one"):
         offered(module(one=one_server, other=other), None)
