@@ -31,8 +31,9 @@ def tree(tmp_path: Path) -> Path:
     for layer in "cli gateway canvas agent card sdk surfaces providers adapters engine wire core testing".split():
         (tmp_path / "src/toolwire" / layer).mkdir(parents=True)
         (tmp_path / "src/toolwire" / layer / "__init__.py").touch()
-    for module in ("__init__", "compose", "config"):
+    for module in ("server", "compose", "config"):
         (tmp_path / "src/toolwire" / f"{module}.py").touch()
+    (tmp_path / "src/toolwire/__init__.py").write_text("def __getattr__(name):\n    import toolwire.server")
     return tmp_path
 
 
