@@ -6,7 +6,7 @@ basic/transports#custom-headers; mcp.md 1.2.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 from msgspec import Struct
@@ -93,10 +93,7 @@ def _says(text: str, value: Any) -> bool:
     if isinstance(value, bool):
         return text == ("true" if value else "false")
     if isinstance(value, (int, float)) and _NUMBER.fullmatch(text):
-        try:
-            return Decimal(text) == Decimal(value)
-        except InvalidOperation:
-            return False
+        return Decimal(text) == Decimal(value)
     return False
 
 
