@@ -56,7 +56,8 @@ model = FakeLLMProvider(responder=answer)
 
 
 IN_ITS_TERMINAL = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background processes ignore it; one at a terminal does not
 os.close(os.open(os.ttyname(0), os.O_RDWR))  # the first terminal that a session leader opens is the one with its Ctrl-C
 os.execv(sys.argv[1], sys.argv[1:])
 """
