@@ -8,8 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.interaction.bench import BOTH, NEW, OLD, SECRET, body, headers, open_bench
+from tests.interaction.bench import BOTH, NEW, OLD, SECRET, Gate, body, headers, open_bench
+from tests.interaction.cells import SECRET as NOTES_SECRET
+from tests.interaction.cells import notes
 from tests.interaction.requirements import HTTP_2025, HTTP_2026, proves
+from tests.interaction.transport import connect
 from toolwire.core.jsontypes import as_object
 
 JUNK = st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=12)
@@ -139,3 +142,57 @@ async def test_nesting_of_any_depth_is_answered_and_ends_nobody(depth: int):
             message = await answer.json()
             assert message.get("result", {}).get("isError") or message["error"]["code"] in (-32700, -32603)
             assert "result" in await bench.peer(era).call("echo", {"text": "still here"})
+
+
+REFERENCE = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["ref/prompt", "ref/resource"]) | VALUE,
+        "name": st.sampled_from(["summary", "crash"]) | VALUE,
+        "uri": st.sampled_from(["notes://{number}", "notes://all"]) | VALUE,
+    },
+)
+READING = st.fixed_dictionaries(
+    {},
+    optional={
+        "uri": st.sampled_from(["notes://all", "notes://7", "notes://broken", "files://%00", "files://a?size=%ff"])
+        | VALUE,
+        "name": st.sampled_from(["summary", "review", "crash", "topic"]) | VALUE,
+        "arguments": st.sampled_from([{"topic": "mice"}, {"uri": "notes://7"}, {"topic": "x", "count": "7"}]) | VALUE,
+        "ref": REFERENCE | VALUE,
+        "argument": st.fixed_dictionaries({"name": st.sampled_from(["topic", "number"]) | VALUE, "value": VALUE})
+        | VALUE,
+        "context": VALUE,
+        "level": st.sampled_from(["debug", "loud"]) | VALUE,
+        "cursor": VALUE,
+        "_meta": META,
+    },
+)
+OFFERED = [
+    "resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "prompts/list",
+    "prompts/get", "completion/complete", "logging/setLevel",
+]  # fmt: skip
+
+
+@proves("answers.one", HTTP_2025, HTTP_2026)
+@proves("errors.no-internals", HTTP_2025, HTTP_2026)
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+@given(era=st.sampled_from([OLD, NEW]), method=st.sampled_from(OFFERED), params=READING)
+async def test_any_request_for_what_stands_beside_tools_has_one_answer(era: str, method: str, params: Any):
+    name: Any = params.get("uri" if method.startswith("resources") else "name")
+    mistakes = Mistakes()
+    logging.getLogger().addHandler(mistakes)
+    try:
+        async with notes(Gate()).open() as served, connect(served.app) as client:
+            named = name if isinstance(name, str) and name.isascii() else None
+            data = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+            answer = await client.ask("POST", "/mcp", headers(era, method, named), data)
+            message = json.loads(await answer.body())
+            assert message["id"] == 1 or message["error"]["code"] == -32700  # Infinity is no JSON
+            assert ("result" in message) is (answer.status == 200 and "error" not in message)
+            if "error" in message:
+                assert message["error"]["code"] in (-32700, -32600, -32601, -32602, -32603, -32002, -32020, -32022)
+            assert NOTES_SECRET not in json.dumps(message)
+    finally:
+        logging.getLogger().removeHandler(mistakes)
+    assert mistakes.found == []
