@@ -127,7 +127,7 @@ def test_a_person_talks_approves_with_an_edit_and_leaves(tmp_path: Path):
 
 @pytest.mark.parametrize(("goal", "running"), [("wait", "● wait_long"), ("hang", "thinking")])
 def test_ctrl_c_interrupts_the_turn_and_not_the_program(goal: str, running: str, tmp_path: Path):
-    """issue 3, 9: a tool that never returns, and a model that never answers."""
+    """A tool that never returns, and a model that never answers."""
     with person(tmp_path) as someone:
         someone.sees("> ")
         someone.types(f"{goal}\n")

@@ -1,4 +1,4 @@
-"""An SDK agent behind a gateway: a message is a turn, a channel a conversation, deltas come on the way (issue 3, 8)."""
+"""An SDK agent behind a gateway: a message is a turn, a channel a conversation, deltas come on the way."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""AnthropicProvider against a server that speaks the Messages API (sdk.md 74-77; issue 3, 6)."""
+"""AnthropicProvider against a server that speaks the Messages API (sdk.md 74-77)."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What a provider does about errors: asks again or says so, within its time, and tells no secret (issue 3, 6).
+"""What a provider does about errors: asks again or says so, within its time, and tells no secret.
 
 One provider stands for all: what is tested here is the same code for each, and the wires have their own tests.
 """

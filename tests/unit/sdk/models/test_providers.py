@@ -1,4 +1,4 @@
-"""How providers are constructed, shared and let go of (issue 3, 6)."""
+"""How providers are constructed, shared and let go of."""
 
 import os
 import subprocess

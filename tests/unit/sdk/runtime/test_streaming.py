@@ -1,4 +1,4 @@
-"""What listeners are told ahead of the events: parts of answers, progress of tools (sdk.md §4.5, issue 3 point 2)."""
+"""What listeners are told ahead of the events: parts of answers, progress of tools (sdk.md §4.5)."""
 
 from typing import Any
 
