@@ -59,6 +59,17 @@ class Delegate(Provider, Protocol):
         """The call was not claimed, because its key stands for another one: forget what was made for it."""
         ...
 
+    def end_ops(self, call: Call) -> Sequence[Op]:
+        """What belongs into the transaction that ends a durable call, such as the answer that ended it."""
+        ...
+
+    def ended(self, call: Call, committed: bool) -> None:
+        """A durable call has ended; `committed` says whether that is stored, and with it what `end_ops` gave.
+
+        If not, the store has failed and is tried again, or the process is about to end.
+        """
+        ...
+
     async def resume(self, call: Call, emit: Emit) -> Result:
         """Wait for the end of a call that was claimed before a restart, without starting it a second time.
 

@@ -77,17 +77,20 @@ class Endings:
 
         Cancellation: while it waits for a store that fails; the call then stays open in it.
         """
-        call = record.call
+        call, delegate = record.call, record.delegate
+        more = () if delegate is None else delegate.end_ops(call)
         unstored, reported = False, False
         while True:
             try:
                 with anyio.CancelScope(shield=True):
-                    await self._store.tx(await self._ops(record, result, scope))
+                    await self._store.tx([*more, *await self._ops(record, result, scope)])
                 return result
             except ToolwireError as error:
                 if not reported:
                     logger.error("cannot commit the end of call %s: %s", call.id, error.message)
                     reported = True
+                    if delegate is not None:
+                        delegate.ended(call, committed=False)
             except Exception:
                 logger.exception("the result of call %s of %r cannot be stored", call.id, call.tool)
                 if unstored:
@@ -96,12 +99,12 @@ class Endings:
                 unstored = True
                 continue
             if not call.outlives_request:
-                return await self._give_up(record)
+                return await self._give_up(record, more)
             await anyio.sleep(RETRY_S)
 
-    async def _give_up(self, record: Record) -> Result:
+    async def _give_up(self, record: Record, more: Sequence[Op]) -> Result:
         result = failed("the end of the call could not be stored; try again later", "agent_service_unavailable")
-        ops = await self._ops(record, result, None)
+        ops = [*more, *await self._ops(record, result, None)]
         self._recorder.add(lambda: ops)
         return result
 

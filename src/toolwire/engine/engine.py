@@ -219,6 +219,7 @@ class Engine:
             entry.delegate.ready(call, entry.tool)
             ops = entry.delegate.claim_ops(call, entry.tool)
         record = Record(call, self.clock)
+        record.delegate = entry.delegate
         if listener is not None:
             record.listen(listener)
         return record, entry, ops
@@ -360,12 +361,16 @@ class Engine:
 
     async def _end_durably(self, record: Record, result: Result | None) -> None:
         """Commit the end before anybody may read it; only a call that was cut off stays open, for `recover`."""
-        ended = failed(CUT_OFF, "agent_service_unavailable")
+        ended, committed = failed(CUT_OFF, "agent_service_unavailable"), False
+        call, delegate = record.call, record.delegate
         try:
-            if result is not None or record.verdict is not None or not record.call.outlives_request:
+            if result is not None or record.verdict is not None or not call.outlives_request:
                 ended = await self._endings.commit(record, end_of(record, result), self._keys.scope_held_by(record))
+                committed = True
         finally:
             self._release(record, ended)
+            if delegate is not None:
+                delegate.ended(call, committed)
 
     def _set_timer(self, record: Record) -> None:
         """A call that is not over within a tick gets a timer for its last moment."""

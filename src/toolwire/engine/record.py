@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from toolwire.core.call import Call
 from toolwire.core.event import Event, Finished, Progress, Stamped
+from toolwire.core.handler import Delegate
 from toolwire.core.ports import Clock
 from toolwire.core.result import Result
 from toolwire.engine.deadline import Timer
@@ -52,14 +53,15 @@ class Record:
     Attributes:
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
+        delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
         slow: told once when the call is not over within a tick of its beginning.
         verdict: what the call ends with when its handler was stopped.
         timer: rings at the call's last moment, unless the call is over within a tick.
     """
 
-    __slots__ = ("_done", "_last_progress", "_news", "call", "clock", "completed_at", "created_at", "events",
-                 "listeners", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
+    __slots__ = ("_done", "_last_progress", "_news", "call", "clock", "completed_at", "created_at", "delegate",
+                 "events", "listeners", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
@@ -69,6 +71,7 @@ class Record:
         self.result: Result | None = None
         self.events: deque[Stamped] | None = None
         self.listeners: list[Listener] | None = None
+        self.delegate: Delegate | None = None
         self.scope: anyio.CancelScope | None = None
         self.verdict: Result | None = None
         self.timer: Timer | None = None

@@ -93,6 +93,10 @@ class Channels:
         self._loading: dict[str, anyio.Event] = {}
         self.postman: Postman | None = None
 
+    def now(self) -> float:
+        """Wall time."""
+        return self._clock.now()
+
     def get(self, channel_id: str) -> Channel | None:
         """A channel that is in use here; one that is not may still be in the store (`find`)."""
         return self._channels.get(channel_id)
@@ -310,7 +314,7 @@ class Channels:
         terminal = message.type in TERMINAL_TYPES and message.in_reply_to is not None
         closes = terminal and channel.single_shot
         try:
-            ops = self._message_ops(channel, message, now if closes else None, terminal)
+            ops = self.message_ops(channel, message, now if closes else None, terminal)
             if ops:
                 with anyio.CancelScope(shield=True):
                     await self._store.tx(ops)
@@ -327,7 +331,8 @@ class Channels:
         recipients = self.postman.post(channel, message) if self.postman is not None else ()
         return msgspec.structs.replace(receipt_of(message), recipients=recipients)
 
-    def _message_ops(self, channel: Channel, message: Message, closed_at: float | None, terminal: bool) -> list[Op]:
+    def message_ops(self, channel: Channel, message: Message, closed_at: float | None, terminal: bool) -> list[Op]:
+        """What is committed for `message`; `closed_at` is set when it closes the channel."""
         ops: list[Op] = []
         if terminal and channel.expected is not None and message.in_reply_to in channel.expected:
             ops += channel.expected[message.in_reply_to].answered_ops(message)

@@ -78,6 +78,7 @@ class Courier:
         self._clock = clock
         self._keyed_deadline_s = keyed_deadline_s
         self._claimed: dict[str, _Claimed] = {}
+        self._joining: dict[str, Delivery] = {}
         self._resumable: dict[str, tuple[Channel, Delivery]] = {}
 
     def ready(self, call: Call, tool: Tool) -> None:
@@ -123,7 +124,23 @@ class Courier:
                 channel.put(delivery.message)
             else:
                 self._channels.keep(channel)
+                delivery.joins_end = True
+                self._joining[call.id] = delivery
         return await self._answer(call, channel, delivery, emit)
+
+    def end_ops(self, call: Call) -> Sequence[Op]:
+        """The answer that ended the call, where it is to be committed with the end."""
+        delivery = self._joining.get(call.id)
+        return () if delivery is None or delivery.joint is None else delivery.joint.ops
+
+    def ended(self, call: Call, committed: bool) -> None:
+        """The call has ended, and with it what `end_ops` gave is committed, or not yet."""
+        delivery = self._joining.pop(call.id, None)
+        if delivery is None or delivery.joint is None:
+            return
+        if not committed:
+            self._joining[call.id] = delivery
+        delivery.joint.ended(committed)
 
     async def resume(self, call: Call, emit: Emit) -> Message:
         """Wait for the reply to a call from before a restart; see `providers.agent.Courier.resume`."""
@@ -278,7 +295,7 @@ class Courier:
             channel.expected.pop(delivery.id, None)
         if delivery.durable and delivery.answer is None:
             self._drop(delivery)
-        if channel.single_shot and channel.closed_at is None:
+        if channel.single_shot and channel.closed_at is None and delivery.joint is None:
             self._channels.close_now(channel)
             if channel.durable:
                 op = self._channels.shelf.record_op(channel)

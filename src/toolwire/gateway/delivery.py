@@ -4,7 +4,7 @@ A delivery is *taken* once it was sent to somebody who may have begun to work on
 taker's journal: it may go there again, and to nobody else unless its tool is repeatable (gateway.md §6, lost calls).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import anyio
@@ -50,6 +50,19 @@ class Taker(Protocol):
         ...
 
 
+class Joint(Protocol):
+    """An answer that is committed with the end of its call."""
+
+    @property
+    def ops(self) -> Sequence[Op]:
+        """What belongs into that commit."""
+        ...
+
+    def ended(self, committed: bool) -> None:
+        """The call has ended; while that is not committed, it will be tried again. Must not raise."""
+        ...
+
+
 class Delivery:
     """A message for an agent.
 
@@ -58,14 +71,15 @@ class Delivery:
         taken_by: the journal that may have begun it.
         recorded: the journal that the store has as `taken_by`.
         attempts: how often it was sent.
+        joins_end: the answer may be committed with the end of the call, and `joint` is one that is to be.
         lease: ends the waiting for a taker that does not come back.
         on_settled: its desk is told when it is answered or given up.
         on_failed: told when it is given up, for a message that no call waits for.
     """
 
-    __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "kept_until",
-                 "lease", "message", "nacks", "on_failed", "on_settled", "owner", "recorded", "repeatable", "taken_by",
-                 "taker")  # fmt: skip
+    __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "joins_end",
+                 "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner", "recorded",
+                 "repeatable", "taken_by", "taker")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
         self.id = message.message_id
@@ -82,6 +96,8 @@ class Delivery:
         self.recorded: str | None = None
         self.attempts = 0
         self.nacks = 0
+        self.joins_end = False
+        self.joint: Joint | None = None
         self.lease: Timer | None = None
         self.answer: Message | None = None
         self.error: ToolwireError | None = None
@@ -104,6 +120,13 @@ class Delivery:
         elif message.type in TERMINAL_TYPES and not self.settled:
             self.answer = message
             self._settle()
+
+    def take(self, answer: Message, joint: Joint) -> None:
+        """The answer is known, and will be committed with the end of the call."""
+        self.joins_end = False
+        self.joint = joint
+        self.answer = answer
+        self._settle()
 
     def fail(self, error: ToolwireError) -> None:
         """Give it up; after the answer this does nothing."""

@@ -7,6 +7,7 @@ one commit. Protocol: wire/link.py.
 
 import logging
 from collections.abc import MutableMapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -21,6 +22,7 @@ from toolwire.gateway.channel import Party, Receipt, cancel_message
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery, delivery_id_of
 from toolwire.gateway.desk import Desk
+from toolwire.gateway.hand_over import publish_at_once
 from toolwire.gateway.keys import KeyRecord
 from toolwire.gateway.link_frames import (
     POLICY,
@@ -302,38 +304,39 @@ class _Link:
                     self._put(Refused("invalid_request", "hello was said already"))
 
     def _publish(self, frame: Publish) -> None:
-        channel = self._channels.get(frame.channel_id)
-        if channel is None or channel.durable:
-            assert self._tasks is not None
-            self._committing += 1
-            self._tasks.start_soon(self._publish_durably, frame)
-            return
+        draft, told = draft_of(frame), partial(self._told, frame)
+        channel, in_order = self._channels.get(frame.channel_id), not self._committing
         try:
-            self._answer(frame, self._channels.publish_now(channel, draft_of(frame), self._party))
+            if channel is None or not publish_at_once(self._channels, channel, draft, self._party, told, in_order):
+                assert self._tasks is not None
+                self._committing += 1
+                self._tasks.start_soon(self._publish_durably, frame)
         except ToolwireError as error:
-            self._put(Refused(error.code, error.told, frame.ref))
+            told(error)
 
     async def _publish_durably(self, frame: Publish) -> None:
         try:
             channel = await self._channels.find(frame.channel_id, self._party)
-            self._answer(frame, await self._channels.publish(channel, draft_of(frame), self._party))
+            self._told(frame, await self._channels.publish(channel, draft_of(frame), self._party))
         except ToolwireError as error:
-            self._put(Refused(error.code, error.told, frame.ref))
+            self._told(frame, error)
         finally:
             self._committing -= 1
             self._committed.set()
 
-    def _answer(self, frame: Publish, receipt: Receipt) -> None:
-        self._put_by_and_by(Published(frame.ref, receipt.message_id, receipt.offset, receipt.idempotent))
+    def _told(self, frame: Publish, outcome: Receipt | ToolwireError) -> None:
+        if isinstance(outcome, ToolwireError):
+            self._put(Refused(outcome.code, outcome.told, frame.ref))
+        else:
+            self._put_by_and_by(Published(frame.ref, outcome.message_id, outcome.offset, outcome.idempotent))
 
     async def _answer_read(self, frame: Read) -> None:
         try:
             channel = await self._channels.find(frame.channel_id, self._party)
             history = await self._channels.history(channel, frame.since, frame.limit)
+            self._put(Rows(frame.ref, tuple(history.messages)))
         except ToolwireError as error:
             self._put(Refused(error.code, error.told, frame.ref))
-            return
-        self._put(Rows(frame.ref, tuple(history.messages)))
 
     def _refuse_frames(self, bad: Sequence[BadFrame]) -> None:
         self._bad_frames += len(bad)

@@ -31,6 +31,14 @@ class Courier(Protocol):
         """Forget a call that `claim_ops` was asked about; see `core.handler.Delegate.unclaim`."""
         ...
 
+    def end_ops(self, call: Call) -> Sequence[Op]:
+        """What is committed with the end of a call; see `core.handler.Delegate.end_ops`."""
+        ...
+
+    def ended(self, call: Call, committed: bool) -> None:
+        """The end of a call is committed, or not yet; see `core.handler.Delegate.ended`."""
+        ...
+
     async def exchange(self, call: Call, emit: Emit) -> Message:
         """Deliver a call that `claim_ops` was asked about, and wait for its terminal reply.
 
@@ -66,6 +74,8 @@ class AgentProvider:
         self.ready = courier.ready
         self.claim_ops = courier.claim_ops
         self.unclaim = courier.unclaim
+        self.end_ops = courier.end_ops
+        self.ended = courier.ended
 
     def tools(self) -> Sequence[Tool]:
         """The tools offered now, in their order."""

@@ -122,7 +122,10 @@ class HeldTools(Tools):
 
 
 class Agent(Tools):
-    """A delegate: `refusal` is raised before the claim, `ops` are committed with it, `resumed` are calls taken up."""
+    """A delegate: `refusal` is raised before the claim, `ops` are committed with it and `last_ops` with the end.
+
+    `resumed` are calls taken up, `over` has those that are over and whether that was committed.
+    """
 
     def __init__(self, body: Callable[[Call, Emit], Awaitable[Result]] | None = None, ops: Sequence[Op] = ()) -> None:
         super().__init__(body)
@@ -130,6 +133,8 @@ class Agent(Tools):
         self.refusal: Exception | None = None
         self.resumed: list[Call] = []
         self.unclaimed: list[Call] = []
+        self.last_ops: Sequence[Op] = ()
+        self.over: list[tuple[Call, bool]] = []
 
     def ready(self, call: Call, tool: Tool) -> None:
         if self.refusal is not None:
@@ -140,6 +145,12 @@ class Agent(Tools):
 
     def unclaim(self, call: Call) -> None:
         self.unclaimed.append(call)
+
+    def end_ops(self, call: Call) -> Sequence[Op]:
+        return self.last_ops
+
+    def ended(self, call: Call, committed: bool) -> None:
+        self.over.append((call, committed))
 
     async def resume(self, call: Call, emit: Emit) -> Result:
         self.resumed.append(call)

@@ -17,9 +17,9 @@ from toolwire.core.call import Caller
 from toolwire.core.errors import AgentOffline, StoreUnavailable
 from toolwire.core.ports import Op, Put
 from toolwire.core.result import Text
-from toolwire.gateway.channel import Draft
+from toolwire.gateway.channel import Draft, Party
 from toolwire.gateway.delivery import decode_delivery
-from toolwire.wire.link import Published, Skill
+from toolwire.wire.link import Published, Refused, Skill
 
 KEYED: dict[str, Any] = {"idempotency_key": "user_7:q3"}
 
@@ -148,13 +148,37 @@ async def test_an_answer_that_was_committed_before_the_crash_ends_the_call_after
         async with service.link(key, "do") as agent:
             service.call(agent_id, "do", **KEYED)
             disk.loses_ends = True
-            agent.publish(await agent.delivered(), text="done")
-            assert isinstance(await agent.next(), Published)
-            await agent.quiet()
+            message = await agent.delivered()
+            party = Party(agent_id, service.owner().owner, agent_id)
+            channel = await service.channels.find(message.channel_id, party)
+            reply = Draft("agent_reply", {"text": "done"}, in_reply_to=message.message_id)
+            await service.channels.publish(
+                channel, reply, party
+            )  # as over HTTP, where an answer is a commit of its own
             disk.crash()
     async with life(disk) as service:
         retry = service.call(agent_id, "do", **KEYED)
         assert (await retry.end()).content == (Text("done"),)
+
+
+async def test_an_answer_that_is_not_committed_is_not_acknowledged_and_said_again_after_the_crash():
+    """gateway.md D6: over the link an answer and the end of its call are one commit; until then the agent keeps it."""
+    disk = Disk(ManualClock())
+    async with life(disk) as service:
+        agent_id, key = await service.agent("research")
+        async with service.link(key, "do") as agent:
+            service.call(agent_id, "do", **KEYED)
+            disk.loses_ends = True
+            message = await agent.delivered()
+            agent.publish(message, text="done")
+            assert isinstance(await agent.next(), Refused)
+            disk.crash()
+    async with life(disk) as service, service.link(key, "do", running=(message.message_id,)) as agent:
+        agent.publish(message, text="done")
+        assert isinstance(await agent.next(), Published)
+        retry = service.call(agent_id, "do", **KEYED)
+        assert (await retry.end()).content == (Text("done"),)
+        assert await agent.quiet()
 
 
 async def test_an_answer_that_is_sent_again_after_the_restart_changes_nothing():

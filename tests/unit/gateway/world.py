@@ -43,6 +43,12 @@ class Present:
     def unclaim(self, call: Call) -> None:
         return None
 
+    def end_ops(self, call: Call) -> Sequence[Op]:
+        return ()
+
+    def ended(self, call: Call, committed: bool) -> None:
+        return None
+
     async def call(self, call: Call, emit: Emit) -> Result:
         return text_result(call.tool)
 
