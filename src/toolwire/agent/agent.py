@@ -83,8 +83,9 @@ class Agent:
         """Make an SDK agent one that can be attached: a message to it becomes a turn, a session a conversation.
 
         Callers see one tool, `message`. The answer comes in pieces as it is written; the calls that the agent makes
-        come as progress. A turn that needs an approval which `options.can_use_tool` does not give fails, and says what
-        was asked. With `HostConfig(storage_path=…)` conversations survive the process.
+        come as progress. A call that needs an approval which `options.can_use_tool` does not give is asked about on the
+        channel with `agent.input_required`, and the turn rests until a `user.continue` decides. With
+        `HostConfig(storage_path=…)` conversations survive the process.
 
         Args:
             options: what the agent is; its name is the one it is attached under.

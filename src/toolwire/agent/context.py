@@ -35,6 +35,14 @@ class Channel(Protocol):
         """Send a part of the answer to `message`; it may get lost with the link."""
         ...
 
+    def ask(self, message: Message, type: str, payload: JsonObject) -> str | None:
+        """Send a question in reply to `message`, for certain; its id, or `None` where nobody could answer it.
+
+        Raises:
+            ValueError: it is larger than what can be sent.
+        """
+        ...
+
     async def room(self) -> None:
         """Wait until the link keeps up with what was published."""
         ...
@@ -71,9 +79,12 @@ class Ctx(ToolContext):
     attachments: tuple[AttachedFile, ...] = ()
     _message: Message | None = None
     _channel: Channel | None = None
+    _inbound: "Inbound | None" = None
 
-    def attach(self, message: Message, channel: Channel) -> Self:
+    def attach(self, inbound: "Inbound") -> Self:
         """For the runtime: make this the context of a `chat_message`."""
+        message, channel = inbound.message, inbound.channel
+        self._inbound = inbound
         self.channel_id = message.channel_id
         self.attachments = _attachments(message.payload.get("attachments"))
         self._message, self._channel = message, channel
@@ -118,6 +129,22 @@ class Ctx(ToolContext):
             end = since + 1
         return rows[-limit:]
 
+    async def inquire(self, type: str, payload: JsonObject, expected: str) -> Message | None:
+        """Ask on the channel, without ending the call, and wait for the answer.
+
+        Args:
+            type: of the message that asks.
+            payload: what it says.
+            expected: the type of the message that answers; its `in_reply_to` is the message that asks.
+
+        Returns:
+            The answer; `None` where nobody can be asked, as in a context made by hand.
+
+        Raises:
+            ValueError: the question is larger than what can be sent.
+        """
+        return None if self._inbound is None else await self._inbound.inquire(type, payload, expected)
+
     def _pause(self) -> Awaitable[None]:
         pause = _Pause(self._channel)
         if self._channel is not None and not self._abandoned and threading.get_ident() != self._thread:
@@ -128,6 +155,17 @@ class Ctx(ToolContext):
         return pause
 
 
+class _Question:
+    """What is asked now; `answer` stays `None` until somebody answers."""
+
+    __slots__ = ("answer", "answered", "expected")
+
+    def __init__(self, expected: str) -> None:
+        self.expected = expected
+        self.answer: Message | None = None
+        self.answered = anyio.Event()
+
+
 class Inbound:
     """A message at work. Called with an event of it, it tells the channel; so it is the `emit` of the call it carries.
 
@@ -136,13 +174,14 @@ class Inbound:
         channel: where it came from.
     """
 
-    __slots__ = ("_ctx", "cancelled", "channel", "message")
+    __slots__ = ("_ctx", "_questions", "cancelled", "channel", "message")
 
     def __init__(self, message: Message, channel: Channel) -> None:
         self.message = message
         self.channel = channel
         self.cancelled = False
         self._ctx: Ctx | None = None
+        self._questions: dict[str, _Question] | None = None
 
     def __call__(self, event: Event) -> None:
         """Tell the channel, unless nobody listens any more."""
@@ -158,10 +197,35 @@ class Inbound:
 
     def context(self, call: Call) -> Ctx:
         """The context of `call`, made when a body asks for it."""
-        ctx = self._ctx = Ctx.for_call(call, self).attach(self.message, self.channel)
+        ctx = self._ctx = Ctx.for_call(call, self).attach(self)
         if self.cancelled:
             ctx.abandon()
         return ctx
+
+    async def inquire(self, type: str, payload: JsonObject, expected: str) -> Message | None:
+        """See `Ctx.inquire`."""
+        asked = self.channel.ask(self.message, type, payload)
+        if asked is None:
+            return None
+        if self._questions is None:
+            self._questions = {}
+        question = self._questions[asked] = _Question(expected)
+        try:
+            await question.answered.wait()
+        finally:
+            del self._questions[asked]
+        return question.answer
+
+    def hear(self, message: Message) -> bool:
+        """Take the answer to a question; `False` if it is none, or was answered already."""
+        question = (self._questions or {}).get(message.in_reply_to or "")
+        if question is None or message.type != question.expected or message.channel_id != self.message.channel_id:
+            return False
+        if question.answer is not None:
+            return False
+        question.answer = message
+        question.answered.set()
+        return True
 
     def stop(self) -> None:
         """Nobody wants the answer any more: tell the body, and drop what it still says."""

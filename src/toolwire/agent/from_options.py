@@ -1,12 +1,13 @@
 """Answers an agent's messages with the turns of an SDK agent; it does not know how messages travel.
 
 A channel is a conversation: its first message begins a task, each further one is that task's next goal. The answer
-comes in pieces as it is written, and what the agent calls is told as progress. Nobody is asked for approvals here: a
-turn that needs one is ended, and the caller is told what was asked.
+comes in pieces as it is written, and what the agent calls is told as progress. Calls that need an approval are asked
+about on the channel, and the turn rests until the owner decides; where nobody can be asked, it is ended.
 """
 
 import hashlib
 import logging
+import time
 import weakref
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -16,19 +17,37 @@ import anyio
 import msgspec
 
 from toolwire.agent.context import AttachedFile, Ctx
+from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.async_client import AsyncClient
 from toolwire.sdk.errors import AgentError
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.messages import TaskDelta, TextDelta, ToolProgress
 from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 from toolwire.sdk.result import ToolError, ToolResult
-from toolwire.sdk.turns.runner import DriveOutcome
+from toolwire.sdk.turns.runner import DriveOutcome, PendingApproval
+from toolwire.wire.link import INPUT_REQUIRED, USER_CONTINUE, Message
 
 GENERATION: Final = 1000
 SHOWN_ARGUMENTS: Final = 500
 NOBODY: Final = "nobody can be asked"
+TOO_LATE: Final = "nobody decided in time"
 
 _log = logging.getLogger("toolwire.agent")
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """The payload of a `user.continue`; `True` stands for every call that was asked about, and a no outweighs a yes."""
+
+    approve: tuple[str, ...] | bool = ()
+    deny: tuple[str, ...] | bool = ()
+    reason: str | None = None
+    arguments: dict[str, JsonObject] = {}
+
+    def on(self, call_id: str) -> bool | None:
+        """Whether a call may run; `None` when nothing is said about it."""
+        if self.deny is True or (self.deny and call_id in self.deny):
+            return False
+        return True if self.approve is True or (self.approve and call_id in self.approve) else None
 
 
 class Conversations:
@@ -78,7 +97,7 @@ class Conversations:
             generation = await self._generation_of(task_id)
             generation.listeners[task_id] = ctx
             try:
-                return await _answered(generation.client, task_id, goal_of(text, ctx.attachments))
+                return await _Turn(generation, task_id, ctx).answered(goal_of(text, ctx.attachments))
             except AgentError as error:
                 _log.warning("%s takes no message now: %s", task_id, error)
                 raise ToolError(f"this conversation cannot go on now ({error.code}); try again later") from error
@@ -116,6 +135,7 @@ class _Generation:
         self.client = client
         self.tasks: set[str] = set()
         self.listeners: dict[str, Ctx] = {}
+        self.asking: dict[str, anyio.CancelScope] = {}
         client.subscribe_deltas(self._delta)
         client.subscribe(self._event)
 
@@ -132,6 +152,8 @@ class _Generation:
                 pass
 
     def _event(self, event: EventEnvelope) -> None:
+        if event.type == "ToolCallApprovalResolved" and (scope := self.asking.get(event.task_id)) is not None:
+            scope.cancel("the approval has expired")  # `approval_ttl_s`: while we ask, nobody else decides
         ctx = self.listeners.get(event.task_id)
         if ctx is not None and event.type == "ToolCallStarted":
             ctx.progress(f"calling {event.payload.tool_name}")
@@ -154,29 +176,99 @@ def _file_line(file: AttachedFile) -> str:
     return f"- {file.filename or file.file_id} ({kind}): {file.download_url or 'no address'}"
 
 
-async def _answered(client: AsyncClient, task_id: str, goal: str) -> ToolResult:
-    status = await client.task_status(task_id)
-    if status is None:
-        outcome = await client.start(goal=goal, task_id=task_id)
-    else:
+class _Turn:
+    """One message's turn of a conversation."""
+
+    def __init__(self, generation: _Generation, task_id: str, ctx: Ctx) -> None:
+        self._generation = generation
+        self._client = generation.client
+        self._task_id = task_id
+        self._ctx = ctx
+
+    async def answered(self, goal: str) -> ToolResult:
+        """Take the goal, and have decided on whatever waits for an approval, until there is an answer."""
+        client, task_id = self._client, self._task_id
+        outcome = await self._decided(await self._begun(goal))
+        reason = await client.suspend_reason(task_id)
+        if reason is None or reason.kind != "waiting_human":
+            raise ToolError(await _why_not(client, task_id, outcome.status))
+        return ToolResult(success=True, output=await client.task_answer(task_id))
+
+    async def _begun(self, goal: str) -> DriveOutcome:
+        status = await self._client.task_status(self._task_id)
+        if status is None:
+            return await self._client.start(goal=goal, task_id=self._task_id)
         if status.status == "suspended" and status.wake_handle != NEXT_GOAL_WAKE_HANDLE:
-            await client.interrupt(task_id, reason=NOBODY, interrupted_by="gateway")  # left open by a process that died
-        outcome = await client.send_goal(task_id, goal=goal)
-    if outcome.pending:
-        await client.interrupt(task_id, reason=NOBODY, interrupted_by="gateway")
-        raise ToolError(_asking(outcome))
-    reason = await client.suspend_reason(task_id)
-    if reason is None or reason.kind != "waiting_human":
-        raise ToolError(await _why_not(client, task_id, outcome.status))
-    return ToolResult(success=True, output=await client.task_answer(task_id))
+            await self._end("left open")  # by a process that died, or a caller who cancelled
+        return await self._client.send_goal(self._task_id, goal=goal)
+
+    async def _decided(self, outcome: DriveOutcome) -> DriveOutcome:
+        problem = ""
+        while outcome.pending:
+            said = await self._asked(outcome.pending, problem)
+            try:
+                decision = msgspec.convert(said.payload, Decision)
+                outcome, problem = await self._acted(outcome, decision, said.publisher_id)
+            except msgspec.ValidationError as error:
+                problem = f"the last {USER_CONTINUE} was no decision: {error}"
+        return outcome
+
+    async def _asked(self, pending: tuple[PendingApproval, ...], problem: str) -> Message:
+        """Ask on the channel; what the owner says.
+
+        Raises:
+            ToolError: nobody can be asked, or nobody has decided in time; the turn is ended.
+        """
+        payload = _question(pending, problem)
+        with anyio.move_on_after(self._ctx.deadline - time.time()) as scope:
+            self._generation.asking[self._task_id] = scope
+            try:
+                said = await self._ctx.inquire(INPUT_REQUIRED, payload, USER_CONTINUE)
+            finally:
+                del self._generation.asking[self._task_id]
+            if said is not None:
+                return said
+            await self._end(NOBODY)
+            raise ToolError(
+                f"the agent asked for approval of {_wanted(pending)}, and nobody can be asked here: nothing of it was "
+                "done. Whoever runs the agent can decide on such calls with Options(can_use_tool=…)"
+            )
+        await self._end(TOO_LATE)
+        raise ToolError(f"the agent asked for approval of {_wanted(pending)}, and {TOO_LATE}: nothing of it was done")
+
+    async def _acted(self, outcome: DriveOutcome, decision: Decision, by: str) -> tuple[DriveOutcome, str]:
+        """Approve and deny what was decided; how the task stands then, and what was wrong with the decision."""
+        client, task_id, problem = self._client, self._task_id, ""
+        decided = [(call.call_id, decision.on(call.call_id)) for call in outcome.pending]
+        for call_id, verdict in decided:
+            if verdict is False:
+                outcome = await client.deny(task_id, call_id, decision.reason, by)
+            elif verdict is True:
+                given = decision.arguments.get(call_id)
+                try:
+                    outcome = await client.approve(task_id, call_id, given, decision.reason, by)
+                except ValueError as error:
+                    problem = f"{call_id} does not take these arguments: {error}"
+        if all(verdict is None for _, verdict in decided):
+            problem = f"the last {USER_CONTINUE} decided on none of these calls"
+        return outcome, problem
+
+    async def _end(self, reason: str) -> None:
+        await self._client.interrupt(self._task_id, reason=reason, interrupted_by="gateway")
 
 
-def _asking(outcome: DriveOutcome) -> str:
-    wanted = [f"{call.tool_name} {_shortened(call.arguments)}" for call in outcome.pending]
-    return (
-        f"the agent asked for approval of {'; '.join(wanted)}, and nobody can be asked here: nothing of it was done. "
-        "Whoever runs the agent can decide on such calls with Options(can_use_tool=…)"
-    )
+def _question(pending: tuple[PendingApproval, ...], problem: str) -> JsonObject:
+    """The payload of an `agent.input_required`, as wire/link.py says."""
+    asks = f"the agent asks for approval of {_wanted(pending)}"
+    approvals = [
+        {"call_id": call.call_id, "tool": call.tool_name, "arguments": call.arguments, "reason": call.reason}
+        for call in pending
+    ]
+    return {"text": f"{problem}; {asks}" if problem else asks, "approvals": approvals}
+
+
+def _wanted(pending: tuple[PendingApproval, ...]) -> str:
+    return "; ".join(f"{call.tool_name} {_shortened(call.arguments)}" for call in pending)
 
 
 def _shortened(arguments: Any) -> str:

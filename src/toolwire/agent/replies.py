@@ -15,6 +15,8 @@ from toolwire.agent.answer import unsendable_answer
 from toolwire.agent.journal import Answer
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.core.errors import ERRORS
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.link import Message, Publish, Published, Refused
 
 RETRY_FIRST_S: Final = 0.5
@@ -43,7 +45,7 @@ class _Reply:
 
 
 class Replies:
-    """The terminal replies on their way, by the `ref` under which they are published.
+    """The replies on their way, terminal ones and questions, by the `ref` under which they are published.
 
     Args:
         outgoing: where their frames go.
@@ -72,6 +74,20 @@ class Replies:
     def send(self, message: Message, answer: Answer) -> None:
         """Publish `answer` as the reply to `message`, until it is `Published`."""
         self._send(message.message_id, message.channel_id, answer, replaced=False)
+
+    def ask(self, message: Message, type: str, payload: JsonObject) -> str:
+        """Publish a reply to `message` that does not end it, until it is `Published`; its id.
+
+        Raises:
+            ValueError: no link takes that much.
+        """
+        frame = Publish(next(self._refs), message.channel_id, type, payload, new_id("msg"), message.message_id)
+        encoded = encode_frame(frame)
+        if len(encoded) > LARGEST_FRAME:
+            raise ValueError(f"a {type} takes {len(encoded)} bytes, at most {LARGEST_FRAME} can be sent")
+        self._replies[frame.ref] = _Reply(frame, replaced=True)  # nothing is sent in its place
+        self._outgoing.put_encoded(encoded)
+        return str(frame.message_id)
 
     def resend(self) -> None:
         """A link is attached: put everything that may have got lost with the last one."""

@@ -211,6 +211,14 @@ class Worker:
             else:
                 _log.warning("%d bytes were said at once to %s, which no link takes", len(encoded), message.message_id)
 
+    def ask(self, message: Message, type: str, payload: JsonObject) -> str:
+        """Send a question in reply to `message`, for certain; its id.
+
+        Raises:
+            ValueError: no link takes that much.
+        """
+        return self._replies.ask(message, type, payload)
+
     async def room(self) -> None:
         """Wait until the link keeps up with what was published."""
         await self.outgoing.room()
@@ -230,8 +238,8 @@ class Worker:
             target = message.payload.get("target_message_id")
             if isinstance(target, str):
                 self._cancel(target)
-        else:
-            _log.debug("a message of type %r is not for this agent", message.type)
+        elif not any(held.inbound.hear(message) for held in self._held.values()):
+            _log.debug("a message of type %r answers nothing that this agent asks", message.type)
 
     def _accept(self, message: Message) -> None:
         message_id = message.message_id

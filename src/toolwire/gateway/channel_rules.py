@@ -8,17 +8,20 @@ from typing import Final
 from toolwire.core.errors import Forbidden, InvalidParam
 from toolwire.gateway.channel import GATEWAY_PARTY, Channel, Draft, Party, Receipt
 from toolwire.providers.agent_reply import DELTA
-from toolwire.wire.link import TERMINAL_TYPES
+from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, USER_CONTINUE
 
-AGENTS_TYPES: Final = (*TERMINAL_TYPES, DELTA)
+AGENTS_TYPES: Final = (*TERMINAL_TYPES, DELTA, INPUT_REQUIRED)
 """What only agents say."""
+
+OWNERS_TYPES: Final = (USER_CONTINUE,)
+"""What no agent says: it would decide on its own calls, or on another agent's."""
 
 
 def admit(channel: Channel, draft: Draft, party: Party, now: float) -> Receipt | None:
     """Let a message come; the receipt of an earlier one when it is only said again.
 
     Raises:
-        Forbidden: an agent that takes no part, or an owner who speaks as an agent.
+        Forbidden: an agent that takes no part or speaks as the owner, or an owner who speaks as an agent.
         ChannelNotFound: it is another owner's channel.
         ChannelClosed: nothing can be published any more.
         InvalidParam: the message id is somebody else's, or an answer names no message of the channel.
@@ -27,6 +30,8 @@ def admit(channel: Channel, draft: Draft, party: Party, now: float) -> Receipt |
     channel.check_member(party)
     if party.agent_id is None and party is not GATEWAY_PARTY and draft.type in AGENTS_TYPES:
         raise Forbidden(f"only agents publish {draft.type!r}; publish a chat_message")
+    if party.agent_id is not None and draft.type in OWNERS_TYPES:
+        raise Forbidden(f"only the channel's owner publishes {draft.type!r}")
     known = channel.known(draft, party.name)
     if known is not None:
         return known

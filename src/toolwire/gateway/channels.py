@@ -32,7 +32,7 @@ from toolwire.gateway.channel import (
     channel_not_found,
     receipt_of,
 )
-from toolwire.gateway.channel_rules import admit
+from toolwire.gateway.channel_rules import OWNERS_TYPES, admit
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
 from toolwire.wire.link import TERMINAL_TYPES, Message
 
@@ -198,7 +198,9 @@ class Channels:
             return known
         message = channel.message(draft, party.name, self._clock.now())
         channel.put(message)
-        return receipt_of(message)
+        if message.type not in OWNERS_TYPES or self.postman is None:
+            return receipt_of(message)
+        return msgspec.structs.replace(receipt_of(message), recipients=self.postman.post(channel, message))
 
     async def history(
         self, channel: Channel, since: int = 0, limit: int = 100, types: Collection[str] | None = None

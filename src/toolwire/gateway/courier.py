@@ -288,7 +288,7 @@ class Courier:
         """Send `chat_cancel` to whoever has the message (D19); it is for the moment and on no channel."""
         if delivery.taker is not None:
             message = delivery.message
-            delivery.taker.cancel(cancel_message(message.channel_id, message.message_id, self._clock.now()))
+            delivery.taker.tell(cancel_message(message.channel_id, message.message_id, self._clock.now()))
 
     def _end(self, channel: Channel, delivery: Delivery) -> None:
         if channel.expected is not None:

@@ -23,7 +23,7 @@ MAX_BLOCK_S: Final = 30.0
 
 
 class Fetched(Struct, frozen=True):
-    """A message for its agent; `lease_until` is Unix seconds, UTC. A `chat_cancel` needs no acknowledgement."""
+    """A message for its agent; `lease_until` is Unix seconds, UTC. Only a `chat_message` needs acknowledgement."""
 
     delivery_id: str
     lease_until: float
@@ -66,14 +66,14 @@ class Deliveries:
             if check is not None:
                 check()
             found = desk.fetch(poller, max(1, min(limit, MAX_READ)))
-            cancels, poller.cancels = poller.cancels, []
-            if found or cancels or anyio.current_time() >= until:
+            told, poller.told = poller.told, []
+            if found or told or anyio.current_time() >= until:
                 break
             await poller.wait(until)
         await self._record(desk, found, journal)
         lease_until = self._clock.now() + self._presence.rules.delivery_lease_s
         return [
-            *(Fetched(message.message_id, lease_until, False, message) for message in cancels),
+            *(Fetched(message.message_id, lease_until, False, message) for message in told),
             *(Fetched(delivery_id_of(d), lease_until, d.attempts > 1, d.message) for d in found),
         ]
 

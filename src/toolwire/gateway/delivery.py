@@ -16,7 +16,7 @@ from toolwire.core.handler import Emit
 from toolwire.core.ports import Del, Op, Put
 from toolwire.engine.deadline import Timer
 from toolwire.providers.agent_reply import DELTA, progress_of
-from toolwire.wire.link import TERMINAL_TYPES, Message
+from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, Message
 
 MAX_NACKS: Final = 3
 """How often an agent may give the same message back and get it again (gateway.md §6)."""
@@ -45,8 +45,8 @@ class Taker(Protocol):
         """The memory that will know the message from now on."""
         ...
 
-    def cancel(self, message: Message) -> None:
-        """Pass on a `chat_cancel`."""
+    def tell(self, message: Message) -> None:
+        """Pass on what is said about a message that it has: a `chat_cancel`, a `user.continue`."""
         ...
 
 
@@ -114,7 +114,7 @@ class Delivery:
         """A reply is on the channel: progress, or the answer. Only what the agent itself says counts."""
         if message.publisher_id != self.agent_id:
             return
-        if message.type == DELTA:
+        if message.type in (DELTA, INPUT_REQUIRED):
             if self.emit is not None and (progress := progress_of(message.payload)) is not None:
                 self.emit(progress)
         elif message.type in TERMINAL_TYPES and not self.settled:

@@ -49,13 +49,13 @@ class PushTaker(Taker, Protocol):
 class Poller:
     """Somebody who fetches messages over HTTP; `heard_at` is of the event loop's clock, in seconds."""
 
-    __slots__ = ("_reading", "_wake", "cancels", "heard_at", "in_flight", "journal")
+    __slots__ = ("_reading", "_wake", "heard_at", "in_flight", "journal", "told")
 
     def __init__(self, journal: str) -> None:
         self.journal = journal
         self.heard_at = anyio.current_time()
         self.in_flight = 0
-        self.cancels: list[Message] = []
+        self.told: list[Message] = []
         self._reading = 0
         self._wake: anyio.Event | None = None
 
@@ -64,9 +64,9 @@ class Poller:
         """Whether it waits for messages at this moment."""
         return self._reading > 0
 
-    def cancel(self, message: Message) -> None:
-        """Keep a `chat_cancel` for the next read."""
-        self.cancels.append(message)
+    def tell(self, message: Message) -> None:
+        """Keep what is said about a message for the next read."""
+        self.told.append(message)
         self.poke()
 
     def poke(self) -> None:

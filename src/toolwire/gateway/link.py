@@ -202,8 +202,8 @@ class _Link:
         """Send a message with the next write."""
         self._put(Deliver(delivery_id_of(delivery), delivery.message, delivery.attempts > 1))
 
-    def cancel(self, message: Message) -> None:
-        """Send a `chat_cancel` with the next write."""
+    def tell(self, message: Message) -> None:
+        """Send what is said about a message with the next write."""
         self._put(Deliver(message.message_id, message))
 
     def supersede(self) -> None:
@@ -269,7 +269,7 @@ class _Link:
         if not desk.online:
             self._presence.note_attached(self.agent_id)
         for message_id in desk.attach(self, hello.running):
-            self.cancel(cancel_message("", message_id, self._clock.now()))
+            self.tell(cancel_message("", message_id, self._clock.now()))
 
     async def _read(self, receive: Receive) -> int:
         """Take frames until the other side is gone; the close code it gave."""

@@ -17,7 +17,7 @@ from toolwire.gateway.channel import GATEWAY_PARTY, Channel, Draft
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery
 from toolwire.gateway.presence import Presence
-from toolwire.wire.link import Message
+from toolwire.wire.link import USER_CONTINUE, Message
 
 logger = logging.getLogger("toolwire.gateway")
 
@@ -87,7 +87,9 @@ class Post:
     def post(self, channel: Channel, message: Message) -> Sequence[str]:
         """Deliver a message that is on its channel now; the agents that it goes to."""
         if message.type == "chat_cancel":
-            return self._pass_on(channel, message)
+            return self._tell(channel, message, (str(message.payload.get("target_message_id")),))
+        if message.type == USER_CONTINUE:
+            return self._tell(channel, message, tuple(channel.expected or ()))
         deliveries = self._sorted.pop(message.message_id, None)
         if deliveries is None:
             return ()
@@ -178,12 +180,15 @@ class Post:
         except ToolwireError as refused:
             logger.warning("cannot say on channel %s that a message was lost: %s", channel.id, refused.message)
 
-    def _pass_on(self, channel: Channel, message: Message) -> Sequence[str]:
-        target = message.payload.get("target_message_id")
+    def _tell(self, channel: Channel, message: Message, about: Sequence[str]) -> Sequence[str]:
+        """Tell those who have one of the messages `about` on this channel, each agent's takers once."""
         told: list[str] = []
         for agent_id in channel.participants:
-            delivery = self._presence.desk(agent_id).open.get(str(target))
-            if delivery is not None and delivery.taker is not None and delivery.message.channel_id == channel.id:
-                delivery.taker.cancel(message)
+            open_here = self._presence.desk(agent_id).open
+            found = [open_here[message_id] for message_id in about if message_id in open_here]
+            takers = {id(d.taker): d.taker for d in found if d.taker and d.message.channel_id == channel.id}
+            for taker in takers.values():
+                taker.tell(message)
+            if takers:
                 told.append(agent_id)
         return told

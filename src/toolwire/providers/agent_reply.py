@@ -74,10 +74,11 @@ def result_of(message: Message) -> Result:
 
 
 def progress_of(payload: JsonObject) -> Progress | None:
-    """What the caller may see of an `agent_reply_delta`; `None` for thoughts, empty pieces and other shapes.
+    """What the caller may see of a reply that ends nothing; `None` for thoughts, empty pieces and other shapes.
 
-    Takes `{"text"}`, `{"text": "", "progress": {…}}`, and the frame `{"session_key", "update": {…}}` of which only
-    `agent_message_chunk` is meant for the caller (gateway.md 1H, D20).
+    Takes `{"text"}` of an `agent_reply_delta` or an `agent.input_required`, `{"text": "", "progress": {…}}`, and the
+    frame `{"session_key", "update": {…}}` of which only `agent_message_chunk` is meant for the caller
+    (gateway.md 1H, D20).
     """
     step = payload.get("progress")
     if step is not None:

@@ -149,6 +149,9 @@ class _Bench:
         else:
             self.progress.append(Progress(told["progress"], told.get("total"), told.get("message")))
 
+    def ask(self, message: Message, type: str, payload: JsonObject) -> None:
+        """Nobody can be asked at a bench."""
+
     async def room(self) -> None:
         return
 

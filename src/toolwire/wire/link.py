@@ -10,8 +10,12 @@ What the payloads hold (gateway.md 1H), the same over the link and over the HTTP
 * `chat_message` `{"message", "tool"?: {"name", "arguments"}, "attachments"?: […], "metadata"?: {…}}`; in `metadata`,
   `deadline` (Unix seconds) says when the caller stops waiting.
 * `chat_cancel` `{"target_message_id"}`.
+* `user.continue`, from the owner, with the `message_id` of an `agent.input_required` as `in_reply_to`: what was
+  decided, `{"approve"?: true | [call_id, …], "deny"?: true | [call_id, …], "reason"?, "arguments"?: {call_id: {…}}}`.
+  `true` is every call that was asked about; a call in both is denied; `arguments` replace those of a call that is
+  approved. It has no terminal reply of its own, and changes nothing when its question is no longer open.
 
-From the agent, each with `in_reply_to` and, for one message, exactly one that is terminal:
+From the agent, each with the `chat_message` as `in_reply_to` and, for one message, exactly one that is terminal:
 
 * `agent_reply` `{"text", "content"?: [MCP blocks], "structured"?}`: the answer; without `content` it is one text block.
   With `"is_error": true` it is a failure that a model may read, and `code` (one of `errors.ERRORS`) is there where the
@@ -21,6 +25,9 @@ From the agent, each with `in_reply_to` and, for one message, exactly one that i
 * `agent_reply_delta`, not terminal: `{"text"}` is a piece of the answer and becomes a `Progress` with that text as
   message, one above the last value; `{"text": "", "progress": {"progress", "total"?, "message"?}}` becomes that
   `Progress`. A value that would not rise is raised by one, so that both kinds share one rising counter.
+* `agent.input_required`, not terminal: the agent rests until a `user.continue` answers it. `{"text", "approvals":
+  [{"call_id", "tool", "arguments", "reason"}]}`: what is asked in words, and the calls that wait for a yes or a no. It
+  becomes a `Progress` with that text.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -39,6 +46,12 @@ MAX_MESSAGE_BYTES = 40 * 1024 * 1024
 
 TERMINAL_TYPES = ("agent_reply", "agent_reply_error", "agent.refuse", "agent_busy")
 """The message types that end the wait for an answer (gateway.md 1H)."""
+
+INPUT_REQUIRED = "agent.input_required"
+"""An agent asks, and rests until it is answered."""
+
+USER_CONTINUE = "user.continue"
+"""The owner answers an `INPUT_REQUIRED`."""
 
 
 class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -110,7 +123,7 @@ class Welcome(Struct, frozen=True, tag="welcome", tag_field="frame", omit_defaul
 
 
 class Deliver(Struct, frozen=True, tag="deliver", tag_field="frame", omit_defaults=True):
-    """A message for the agent: a `chat_message` to answer, or a `chat_cancel` that names one in its payload."""
+    """A message for the agent: a `chat_message` to answer, or a `chat_cancel` or `user.continue` about one."""
 
     delivery_id: str
     message: Message

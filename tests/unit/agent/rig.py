@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import msgspec
 
 from toolwire.agent.agent import Agent
 from toolwire.agent.context import Inbound
@@ -12,7 +13,9 @@ from toolwire.agent.journal import Journal, MemoryJournal
 from toolwire.agent.worker import Body, Limits, Worker
 from toolwire.core.result import Result, failed
 from toolwire.wire.link import (
+    INPUT_REQUIRED,
     TERMINAL_TYPES,
+    USER_CONTINUE,
     Deliver,
     FromAgent,
     FromGateway,
@@ -76,6 +79,20 @@ class Gateway:
     async def reply(self, message_id: str, count: int = 1) -> Publish:
         await self.until(lambda: len(self.replies(message_id)) >= count)
         return self.replies(message_id)[-1]
+
+    async def question(self, count: int = 1) -> Publish:
+        """The `count`th `agent.input_required`."""
+
+        def questions() -> list[Publish]:
+            published = [frame for frame in self.seen if isinstance(frame, Publish)]
+            return [frame for frame in published if frame.type == INPUT_REQUIRED]
+
+        await self.until(lambda: len(questions()) >= count)
+        return questions()[count - 1]
+
+    def decide(self, question: Publish, **payload: Any) -> None:
+        about = row(f"{question.message_id}_decided", USER_CONTINUE, payload, question.channel_id, by="own_1")
+        self.deliver(msgspec.structs.replace(about, in_reply_to=question.message_id))
 
     async def see_forever(self) -> None:
         while True:

@@ -103,11 +103,79 @@ def test_an_approval_that_nobody_gives_fails_and_says_what_was_asked():
     assert answered.text.startswith('the agent asked for approval of send_mail {"to":"ada"}, and nobody can be asked')
 
 
-async def test_a_conversation_goes_on_after_an_approval_that_nobody_gave():
+async def test_an_approval_is_asked_for_on_the_channel_and_a_yes_goes_on_with_the_turn():
+    """gateway.md 1H: agent.input_required, user.continue"""
+    agent = published(FakeLLMProvider([calls("send_mail", to="ada"), says("Sent.")]))
+    async with agent.opened(), gateway_of_agent(agent) as gateway:
+        gateway.deliver(asked("msg_1", "mail ada"))
+        question = await gateway.question()
+        [approval] = question.payload["approvals"]
+        assert question.in_reply_to == "msg_1"
+        assert question.payload["text"] == 'the agent asks for approval of send_mail {"to":"ada"}'
+        assert (approval["tool"], approval["arguments"]) == ("send_mail", {"to": "ada"})
+        assert gateway.replies() == []
+
+        gateway.decide(question, approve=[approval["call_id"]])
+        assert (await gateway.reply("msg_1")).payload["text"] == "Sent."
+
+
+async def test_an_approval_may_change_the_arguments_and_ones_that_do_not_fit_are_asked_about_again():
+    def answer(request: LLMRequest) -> LLMResponse:
+        last: Any = request.messages[-1]
+        return says(str(last.content[0].output)) if last.role == "tool" else calls("send_mail", to="ada")
+
+    agent = published(FakeLLMProvider(responder=answer))
+    async with agent.opened(), gateway_of_agent(agent) as gateway:
+        gateway.deliver(asked("msg_1", "mail ada"))
+        first = await gateway.question()
+        call_id = first.payload["approvals"][0]["call_id"]
+        gateway.decide(first, approve=True, arguments={call_id: {"to": []}})
+        second = await gateway.question(2)
+        assert "does not take these arguments" in second.payload["text"]
+        gateway.decide(second, approve=["another"])
+        third = await gateway.question(3)
+        assert "decided on none of these calls" in third.payload["text"]
+        gateway.decide(third, approve="yes")
+        fourth = await gateway.question(4)
+        assert "was no decision" in fourth.payload["text"]
+        gateway.decide(fourth, approve=True, arguments={call_id: {"to": "bob"}})
+        assert (await gateway.reply("msg_1")).payload["text"] == "sent to bob"
+
+
+async def test_a_decision_counts_for_the_question_that_it_answers_alone():
+    provider = FakeLLMProvider([calls("send_mail", to="ada"), calls("send_mail", to="bob"), says("Only ada.")])
+    agent = published(provider)
+    async with agent.opened(), gateway_of_agent(agent) as gateway:
+        gateway.deliver(asked("msg_1", "mail both"))
+        first = await gateway.question()
+        gateway.decide(first, approve=True)
+        second = await gateway.question(2)
+        gateway.decide(first, approve=True)
+        gateway.decide(second, deny=True, approve=True, reason="not bob")
+        assert (await gateway.reply("msg_1")).payload["text"] == "Only ada."
+
+    read: list[Any] = list(provider.received_requests[-1].messages[-1].content)
+    assert read[0].error == "not bob"
+
+
+async def test_a_question_is_over_when_the_approval_expires(tmp_path: Path):
+    agent = Agent.from_options(
+        Options(system_prompt="You help.", name="helper", allowed_tools=(send_mail,)),
+        provider=FakeLLMProvider([calls("send_mail", to="ada"), says("Never mind.")]),
+        host_config=HostConfig(storage_path=tmp_path / "kept.db", approval_ttl_s=0.05),
+    )
+    async with agent.opened(), gateway_of_agent(agent) as gateway:
+        gateway.deliver(asked("msg_1", "mail ada"))
+        assert "nobody decided in time" in (await gateway.reply("msg_1")).payload["text"]
+
+
+async def test_a_conversation_goes_on_after_a_question_whose_message_was_cancelled():
     agent = published(FakeLLMProvider([calls("send_mail", to="ada"), says("Good day.")]))
     async with agent.opened(), gateway_of_agent(agent) as gateway:
         gateway.deliver(asked("msg_1", "mail ada"))
-        assert (await gateway.reply("msg_1")).payload["is_error"] is True
+        await gateway.question()
+        gateway.cancel("msg_1")
+        assert (await gateway.reply("msg_1")).type == "agent.refuse"
         gateway.deliver(asked("msg_2", "hello"))
         assert (await gateway.reply("msg_2")).payload["text"] == "Good day."
 
