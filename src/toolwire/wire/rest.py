@@ -4,6 +4,7 @@ Spec: gateway.md §6, REST.
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,7 +17,13 @@ _encode = msgspec.json.Encoder().encode
 
 def rfc3339(at: float) -> str:
     """Unix seconds as RFC 3339 in UTC with milliseconds."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, microseconds = divmod(round(at * 1_000_000), 1_000_000)
+    return f"{_whole_seconds(seconds)}.{microseconds // 1000:03d}Z"
+
+
+@lru_cache(maxsize=4)  # most times are of now
+def _whole_seconds(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat().removesuffix("+00:00")
 
 
 def success(data: Any) -> bytes:
