@@ -122,7 +122,7 @@ class ToolServer:
             ValueError, InvalidParam: as `open_tool_server`; then nothing changes.
         """
         provider = FunctionProvider(tools)
-        self.endpoint.catalog.replace(provider.tools(), provider)
+        self.endpoint.catalog.replace(provider.tools(), provider, handlers=provider.handlers)
         self.endpoint.library = library
 
     async def serve_stdio(self) -> None:
@@ -209,7 +209,7 @@ async def open_tool_server(
     engine = Engine(store, MemoryBlobs(), clock, Limits(history_ttl_s=0))
     provider = FunctionProvider(tools)
     catalog = Catalog(compile_validator)
-    catalog.replace(provider.tools(), provider)
+    catalog.replace(provider.tools(), provider, handlers=provider.handlers)
     endpoint = Endpoint("", name, version, catalog, title=title, instructions=instructions, library=library, logs=True)
     guard = guard or Guard()
     door = OpenDoor(endpoint)

@@ -16,6 +16,20 @@ Handler: TypeAlias = Callable[[Call, Emit], Awaitable[Result]]
 Middleware: TypeAlias = Callable[[Handler], Handler]
 
 
+_PROMPT = "never_waits"
+
+
+def mark_prompt(handler: Handler) -> Handler:
+    """Say of a handler that it provably runs to its end without waiting, so that nobody could cancel it half-way."""
+    setattr(handler, _PROMPT, True)
+    return handler
+
+
+def is_prompt(handler: Handler) -> bool:
+    """Whether a handler is marked as one that never waits."""
+    return getattr(handler, _PROMPT, False) is True
+
+
 def stack(handler: Handler, middleware: Iterable[Middleware]) -> Handler:
     """Wrap `handler` so that the first middleware is the outermost."""
     for wrap in reversed(tuple(middleware)):

@@ -1,11 +1,11 @@
 """The tools that one endpoint offers, each with everything a call needs prepared; it does not run them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
 from toolwire.core.errors import InvalidArguments, InvalidParam, ToolNotFound
-from toolwire.core.handler import Delegate, Handler, Provider
+from toolwire.core.handler import Delegate, Handler, Provider, is_prompt
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.schema import Validator
 from toolwire.core.tool import Tool
@@ -23,14 +23,22 @@ MAX_SHOWN_VIOLATIONS = 8
 class Entry:
     """One tool, ready to be called: built once, so that a call only looks it up."""
 
-    __slots__ = ("delegate", "handler", "listing", "provider", "tool", "validator")
+    __slots__ = ("delegate", "handler", "is_prompt", "listing", "provider", "tool", "validator")
 
-    def __init__(self, tool: Tool, provider: Provider, validator: Validator, delegate: Delegate | None = None) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        provider: Provider,
+        validator: Validator,
+        delegate: Delegate | None = None,
+        handler: Handler | None = None,
+    ) -> None:
         self.tool = tool
         self.provider = provider
         self.delegate = delegate
         self.validator = validator
-        self.handler: Handler = provider.call
+        self.handler: Handler = handler or provider.call
+        self.is_prompt = is_prompt(self.handler)
         self.listing = msgspec.json.encode(tool.definition())
 
     def serves(self, tool: Tool, provider: Provider, delegate: Delegate | None) -> bool:
@@ -69,10 +77,22 @@ class Catalog:
         self._listing: bytes | None = None
         self.version = 0
 
-    def replace(self, tools: Iterable[Tool], provider: Provider, delegate: Delegate | None = None) -> bool:
+    def replace(
+        self,
+        tools: Iterable[Tool],
+        provider: Provider,
+        delegate: Delegate | None = None,
+        handlers: Mapping[str, Handler] | None = None,
+    ) -> bool:
         """Offer exactly `tools`; says whether a reader of the list would notice.
 
         Nothing changes when a schema cannot be compiled or a name stands twice.
+
+        Args:
+            tools: what is offered.
+            provider: who runs their calls.
+            delegate: the same, where it hands them on.
+            handlers: by tool, what the provider would do with a call; without one it is asked each time.
 
         Raises:
             InvalidParam: a schema is not usable, or two tools have one name; `param` names the tool.
@@ -85,7 +105,9 @@ class Catalog:
             if known is not None and known.serves(tool, provider, delegate):
                 entries[tool.name] = known
             else:
-                entries[tool.name] = Entry(tool, provider, self._compile(tool.input_schema), delegate)
+                entries[tool.name] = Entry(
+                    tool, provider, self._compile(tool.input_schema), delegate, (handlers or {}).get(tool.name)
+                )
         changed = [e.listing for e in entries.values()] != [e.listing for e in self._entries.values()]
         self._entries = entries
         self._listing = None

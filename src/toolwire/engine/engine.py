@@ -141,7 +141,7 @@ class Engine:
             await self._commit(record, ops)
         elif ops:
             self.recorder.add(lambda: ops)
-        await self._run(record, entry.handler)
+        await self._run(record, entry.handler, entry.is_prompt and not durable)
         return Submission(record)
 
     @property
@@ -332,21 +332,24 @@ class Engine:
             record.finish(failed("the call was not claimed; send it again", "conflict"))
             raise
 
-    async def _run(self, record: Record, handler: Handler) -> None:
-        """Run the handler in place and end the record, whatever happens."""
+    async def _run(self, record: Record, handler: Handler, prompt: bool = False) -> None:
+        """Run the handler in place and end the record, whatever happens; one that never waits needs no scope."""
         call = record.call
         durable = call.durable
         self._live[call.id] = record
-        record.slow = self._set_timer
-        self.timekeeper.soon(record)
         result: Result | None = None
         try:
-            with self._new_scope() as scope:
-                record.scope = scope
-                if durable:
-                    await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
-                if record.verdict is None:
-                    result = await handler(call, record.emit)
+            if prompt:
+                result = await handler(call, record.emit)
+            else:
+                record.slow = self._set_timer
+                self.timekeeper.soon(record)
+                with self._new_scope() as scope:
+                    record.scope = scope
+                    if durable:
+                        await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
+                    if record.verdict is None:
+                        result = await handler(call, record.emit)
         except ToolwireError as error:
             result = failed(error.told, error.code, error.data or None)
         except Exception:

@@ -1,6 +1,6 @@
 """Functions in this process as a source of tools; how a function is called is its owner's business."""
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -33,6 +33,9 @@ class FunctionProvider:
         tools: the functions, in the order in which they are listed; the same one twice counts once.
         source: where they come from, for the record, such as "module:weather"; it replaces each tool's own.
 
+    Attributes:
+        handlers: what runs the calls of each tool, by its name.
+
     Raises:
         ValueError: two different functions have the same name.
     """
@@ -44,7 +47,7 @@ class FunctionProvider:
             if other is not entry:
                 raise ValueError(f"two tools are named {entry.tool.name!r}: {other!r} and {entry!r}; rename one")
         self._tools = tuple(_from(entry.tool, source) for entry in given.values())
-        self._handlers = {name: entry.handler for name, entry in given.items()}
+        self.handlers: Mapping[str, Handler] = {name: entry.handler for name, entry in given.items()}
 
     def tools(self) -> Sequence[Tool]:
         """The tools, in the order given."""
@@ -56,7 +59,7 @@ class FunctionProvider:
         Raises:
             ToolNotFound: there is no such function.
         """
-        handler = self._handlers.get(call.tool)
+        handler = self.handlers.get(call.tool)
         if handler is None:
             raise ToolNotFound(f"there is no tool {call.tool!r} here; list the tools to see what there is")
         return handler(call, emit)

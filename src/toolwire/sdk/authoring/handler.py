@@ -17,11 +17,12 @@ from msgspec import Struct
 
 from toolwire.core.call import Call
 from toolwire.core.errors import MissingCapability, ToolwireError
-from toolwire.core.handler import Emit, Handler
+from toolwire.core.handler import Emit, Handler, mark_prompt
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
 from toolwire.providers.schema import Validator, compile_validator, explain
 from toolwire.sdk.authoring.coerce import Arguments, UnfitArguments, deep_copy, unfit
+from toolwire.sdk.authoring.prompt_bodies import never_waits
 from toolwire.sdk.authoring.threads import BodyThreads
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text
@@ -91,7 +92,8 @@ def make_handler(plan: Plan, context_for: ContextFor | None = None, ends: Ends |
         finish = _finisher_of(ends, plan, finish)
     ended = ended_badly if ends is None else ends.error
     if plan.is_async or plan.inline:
-        return _in_place(plan, start, finish, ended)
+        handler = _in_place(plan, start, finish, ended)
+        return mark_prompt(handler) if never_waits(plan.fn) else handler
     return _on_thread(plan, start, finish, ended)
 
 
