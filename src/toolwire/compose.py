@@ -22,6 +22,7 @@ from toolwire.core.ports import Blobs, Clock, Store
 from toolwire.engine.catalog import Catalog
 from toolwire.engine.engine import Engine, Limits
 from toolwire.providers.function import FunctionProvider, LocalTool
+from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
@@ -111,7 +112,7 @@ class ToolServer:
 
     def __init__(self, engine: Engine, endpoint: Endpoint, http: McpHttp, door: OpenDoor, guard: Guard) -> None:
         self._engine = engine
-        self.app = _app_of(http, door)
+        self.app = with_cors(_app_of(http, door), guard)
         self.endpoint = endpoint
         self.guard = guard
 

@@ -98,6 +98,20 @@ REQUIREMENTS: dict[str, Requirement] = {
     "ids.exact": Requirement("The answer repeats the id byte for byte.", "JSON-RPC 2.0, 5", ALL),
     "ids.doubled": Requirement("Two requests under one id at once are both answered rightly.", "mcp.md S7", ALL),
     "answers.one": Requirement("A request is answered exactly once.", "JSON-RPC 2.0, 5", ALL),
+    # Pages in a browser
+    "pages.preflight": Requirement(
+        "A named page may send every header of MCP, any Mcp-Param among them, with every method there is.",
+        "Fetch, 3.2; mcp.md S30",
+        HTTP,
+    ),
+    "pages.read": Requirement(
+        "A named page may read every answer, errors and streams too, and Mcp-Session-Id of it.",
+        "Fetch, 3.2; mcp.md S30",
+        HTTP,
+    ),
+    "pages.others": Requirement(
+        "Without being named no page is told anything, and programs see no difference.", "Fetch, 3.2; mcp.md S30", HTTP
+    ),
     # JSON or a stream
     "sse.choice": Requirement(
         "SSE only where Accept names it: at once if JSON is not taken, else once a notification goes out.",

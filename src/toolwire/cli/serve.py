@@ -18,6 +18,7 @@ from toolwire.cli.parameters import JsonFlag
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.tool import DecoratedTool
 from toolwire.server import Server
+from toolwire.surfaces.limits import Guard
 
 MCP_PATH = "/mcp"
 DEFAULT_PORT = 8095
@@ -32,6 +33,12 @@ def serve(
     port: Annotated[
         int | None, Parameter(help=f"Port for --http (default: {DEFAULT_PORT}); 0 takes a free one.")
     ] = None,
+    origin: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="", help="With --http: a web page's origin that may ask, https://app.example.com; may be repeated."
+        ),
+    ] = None,
     json: JsonFlag = False,
 ) -> int:
     """Serve a `Server`, `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP.
@@ -41,20 +48,24 @@ def serve(
     """
     if stdio and (http or port is not None):
         raise misused("--stdio goes with neither --http nor --port; choose one way to serve")
+    if origin and not (http or port is not None):
+        raise misused("--origin is for web pages, which come over HTTP; add --http")
     set_up_logging()
     with contextlib.redirect_stdout(sys.stderr):  # stdout is for the wire, or for our one line
         offer = offered(*modules.load(module))
     if http or port is not None:
-        anyio.run(partial(_serve_http, offer, DEFAULT_PORT if port is None else port, as_json=json), **event_loop())
+        guard = Guard(origins=origin or ())
+        serving_it = partial(_serve_http, offer, DEFAULT_PORT if port is None else port, guard, as_json=json)
+        anyio.run(serving_it, **event_loop())
         return DONE
     anyio.run(_serve_stdio, offer, **event_loop())
     return DONE
 
 
-async def _serve_http(offer: Server, port: int, *, as_json: bool) -> None:
+async def _serve_http(offer: Server, port: int, guard: Guard, *, as_json: bool) -> None:
     with bind("127.0.0.1", port) as bound:
         url = url_of(bound) + MCP_PATH
-        async with offer.open() as server, serving(server.app, bound):
+        async with offer.open(guard) as server, serving(server.app, bound):
             with stop_signal(lambda: None) as until_signal:
                 if as_json:
                     print_json({"url": url, "pid": os.getpid()})

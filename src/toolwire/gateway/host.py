@@ -36,6 +36,7 @@ from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
 from toolwire.providers.agent import AgentProvider
 from toolwire.providers.schema import compile_validator
+from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.sessions import Sessions
@@ -100,7 +101,7 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
     ]
-    app = gateway_app(http, door.serves, RestApp(routes, guard, door.challenge), links, guard)
+    app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge), links, guard), guard)
 
     def resume_with(call: Call) -> Handler | None:
         known = agents.known(call.agent_id)

@@ -124,6 +124,7 @@ class Guard:
     def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = (), public_url: str | None = None) -> None:
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.lower().rstrip("/") for origin in origins}
+        self._pages = frozenset(self._origins)
         self._known: set[tuple[bytes | None, bytes | None]] = set()
         if public_url is not None:
             self.add_url(public_url)
@@ -133,6 +134,15 @@ class Guard:
         parts = urlsplit(url)
         self._hosts.add(parts.netloc.lower())
         self._origins.add(f"{parts.scheme}://{parts.netloc}".lower())
+
+    @property
+    def names_pages(self) -> bool:
+        """Whether there are `origins`: pages of other places that may ask."""
+        return bool(self._pages)
+
+    def is_named_page(self, origin: bytes) -> bool:
+        """Whether an Origin is one of `origins`, as against our own place or this machine."""
+        return "*" in self._pages or origin.decode("latin-1").strip().lower() in self._pages
 
     def check(self, headers: Headers) -> None:
         """Refuse what is addressed to a name that is not ours or comes from a page that is not ours.
