@@ -18,7 +18,7 @@ from toolwire.core.event import Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Result
 from toolwire.core.tool import Tool
-from toolwire.providers.remote_server import Patience, Server, SessionGone
+from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, Patience, Server, SessionGone
 from toolwire.providers.remote_values import tool_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class RemoteProvider:
         name: what messages call the server.
         patience: how long to wait for it.
         trust_annotations: believe the server that a tool only reads (sdk.md §3.7).
+        callbacks: what the server may ask of us.
     """
 
     def __init__(
@@ -54,12 +55,14 @@ class RemoteProvider:
         name: str,
         patience: Patience | None = None,
         trust_annotations: bool = False,
+        callbacks: Callbacks = NO_CALLBACKS,
     ) -> None:
         self.name = name
         self._server = server
         self._tasks = tasks
         self._patience = patience or Patience()
         self._trusted = trust_annotations
+        self._callbacks = callbacks
         self._connection: RemoteConnection | None = None
         self._closed = False
         self._failures = 0
@@ -178,7 +181,7 @@ class RemoteProvider:
             raise ServiceUnavailable(f"{self.name} is not available: its client was closed")
         if previous is not None and previous.over.is_set():
             self._check_pause(previous)
-        connection = self._connection = _connection_type()(self._server, self._patience)
+        connection = self._connection = _connection_type()(self._server, self._patience, self._callbacks)
         self._tasks.start_soon(self._hold, connection, previous)
         return connection
 
@@ -232,7 +235,11 @@ class _Relay:
 
 @asynccontextmanager
 async def open_remote(
-    server: Server, name: str, patience: Patience | None = None, trust_annotations: bool = False
+    server: Server,
+    name: str,
+    patience: Patience | None = None,
+    trust_annotations: bool = False,
+    callbacks: Callbacks = NO_CALLBACKS,
 ) -> AsyncGenerator[RemoteProvider]:
     """A connected provider, and nothing of it left after the block.
 
@@ -241,6 +248,7 @@ async def open_remote(
         name: what messages call it.
         patience: how long to wait for it.
         trust_annotations: believe it that a tool only reads.
+        callbacks: what it may ask of us.
 
     Raises:
         ClientNotInstalled: the extra is missing.
@@ -248,7 +256,7 @@ async def open_remote(
     """
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        provider = RemoteProvider(server, tasks, name, patience, trust_annotations)
+        provider = RemoteProvider(server, tasks, name, patience, trust_annotations, callbacks)
         try:
             await provider.current()
             yield provider

@@ -23,7 +23,8 @@ from toolwire.core.result import Result
 from toolwire.core.version import __version__
 from toolwire.providers.remote_answers import LIST_IS_OLD, call_ended, list_ended
 from toolwire.providers.remote_http import MAX_BODY_BYTES, http_client, shown_url
-from toolwire.providers.remote_server import HttpServer, Patience, Server
+from toolwire.providers.remote_questions import client_options
+from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, HttpServer, Patience, Server
 from toolwire.providers.remote_stdio import Tail, child_process
 from toolwire.providers.remote_values import result_of
 
@@ -58,7 +59,7 @@ class RemoteConnection:
         followed: the server tells when its tools change.
     """
 
-    def __init__(self, server: Server, patience: Patience) -> None:
+    def __init__(self, server: Server, patience: Patience, callbacks: Callbacks = NO_CALLBACKS) -> None:
         self.client: Client | None = None
         self.settled = anyio.Event()
         self.over = anyio.Event()
@@ -68,6 +69,7 @@ class RemoteConnection:
         self.worked = False
         self._server = server
         self._patience = patience
+        self._callbacks = callbacks
         self._tail = Tail()
         self._ended = anyio.Event()
         self._closed = False
@@ -179,6 +181,7 @@ class RemoteConnection:
                 message_handler=self._heard,
                 mode="legacy" if self._server.protocol == "legacy" else "auto",
                 cache=None,
+                **client_options(self._callbacks),
             )
             await stack.enter_async_context(client)
             async with anyio.create_task_group() as tasks:
@@ -192,8 +195,8 @@ class RemoteConnection:
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         match self._server:
-            case HttpServer(url=url, headers=headers):
-                http = await stack.enter_async_context(http_client(dict(headers), shown_url(url)))
+            case HttpServer(url=url, headers=headers, auth=auth):
+                http = await stack.enter_async_context(http_client(dict(headers), shown_url(url), auth))
                 return streamable_http_client(url, http_client=http, max_sse_event_size=MAX_BODY_BYTES)
             case server:
                 return child_process(server, self._tail)

@@ -69,6 +69,8 @@ class SteadyTransport(httpx2.AsyncBaseTransport):
             return self._answer(request, UNREACHABLE, f"cannot reach {self._shown}: {_reason(error)}")
         except httpx2.TransportError as error:
             return self._answer(request, LOST, f"{self._shown} gave no answer: {_reason(error)}")
+        except Exception as error:  # noqa: BLE001 -- whatever an `auth` raises, this request alone has failed
+            return self._answer(request, REFUSED, f"cannot sign in at {self._shown}: {_reason(error)}")
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -101,11 +103,14 @@ class SteadyTransport(httpx2.AsyncBaseTransport):
 _OF_THE_TRANSFER = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
-def http_client(headers: dict[str, str], shown: str) -> httpx2.AsyncClient:
-    """A client that sends `headers` with every request and waits for answers as long as its caller does."""
+def http_client(headers: dict[str, str], shown: str, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
+    """A client that sends `headers` with every request and waits for answers as long as its caller does.
+
+    `auth` signs what is sent and sees what is answered, before this transport does.
+    """
     timeout = httpx2.Timeout(CONNECT_S, read=None, write=None, pool=None)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-    inner = httpx2.AsyncClient(timeout=timeout, limits=limits)
+    inner = httpx2.AsyncClient(timeout=timeout, limits=limits, auth=auth)
     return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=SteadyTransport(inner, shown))
 
 

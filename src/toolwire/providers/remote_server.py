@@ -1,8 +1,14 @@
-"""Where an MCP server is found, how long to wait for it, and how it says to begin anew; it connects to nothing."""
+"""Where an MCP server is found, how long to wait for it, and what it may ask of us; it connects to nothing."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
+
+from toolwire.core.jsontypes import JsonObject
+
+if TYPE_CHECKING:
+    import httpx2
 
 Protocol: TypeAlias = Literal["auto", "legacy"]
 """`auto` asks for 2026-07-28 and takes 2025-11-25 or older if that is what there is; `legacy` does not ask."""
@@ -31,17 +37,53 @@ class StdioServer(Struct, frozen=True):
 
 
 class HttpServer(Struct, frozen=True):
-    """An endpoint that speaks MCP over Streamable HTTP; `headers` go with every request and are taken for secrets."""
+    """An endpoint that speaks MCP over Streamable HTTP.
+
+    Attributes:
+        url: where it is.
+        headers: go with every request; they are taken for secrets.
+        auth: signs the requests, and sees the answers (a 401, a 403) before anybody else does.
+    """
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     protocol: Protocol = "auto"
+    auth: "httpx2.Auth | None" = None
 
     def __repr__(self) -> str:
         return "HttpServer(…)"
 
 
 Server: TypeAlias = StdioServer | HttpServer
+
+
+Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+"""Answers one question of a server: the request's params come in, its result goes out, both in MCP's words.
+
+Raises:
+    ToolwireError: the question is refused; the message is for the server.
+"""
+
+
+class Callbacks(Struct, frozen=True):
+    """What a server may ask of its client while it works; what is `None` is not offered to it.
+
+    Attributes:
+        elicit: answers `elicitation/create`.
+        sample: answers `sampling/createMessage`.
+        roots: answers `roots/list`.
+        log: told of each log message, the params of `notifications/message`; must neither block nor raise.
+        sampling: what of sampling is declared, such as `{"tools": {}}`.
+    """
+
+    elicit: Ask | None = None
+    sample: Ask | None = None
+    roots: Ask | None = None
+    log: Callable[[JsonObject], None] | None = None
+    sampling: JsonObject | None = None
+
+
+NO_CALLBACKS = Callbacks()
 
 
 class Patience(Struct, frozen=True):

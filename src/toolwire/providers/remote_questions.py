@@ -1,0 +1,67 @@
+"""What an MCP server asks of its client, given to `Callbacks` in MCP's words; it decides no answer."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pydantic
+from mcp import types
+from mcp.client.session import ClientRequestContext
+
+from toolwire.core.errors import ToolwireError
+from toolwire.core.jsontypes import JsonObject
+from toolwire.providers.remote_server import Ask, Callbacks
+
+LOGGER = logging.getLogger("toolwire.remote")
+
+T = TypeVar("T")
+
+_ELICITED = pydantic.TypeAdapter[types.ElicitResult](types.ElicitResult)
+_SAMPLED = pydantic.TypeAdapter[types.CreateMessageResult | types.CreateMessageResultWithTools](
+    types.CreateMessageResult | types.CreateMessageResultWithTools
+)
+_ROOTS = pydantic.TypeAdapter[types.ListRootsResult](types.ListRootsResult)
+
+
+def client_options(callbacks: Callbacks) -> dict[str, Any]:
+    """The arguments of the official client that let `callbacks` answer, and declare no more than they can."""
+    options: dict[str, Any] = {}
+    if callbacks.elicit is not None:
+        options["elicitation_callback"] = _answering(callbacks.elicit, _ELICITED)
+    if callbacks.sample is not None:
+        options["sampling_callback"] = _answering(callbacks.sample, _SAMPLED)
+        options["sampling_capabilities"] = types.SamplingCapability.model_validate(callbacks.sampling or {})
+    if callbacks.roots is not None:
+        ask_roots = _answering(callbacks.roots, _ROOTS)
+
+        async def list_roots(context: ClientRequestContext) -> types.ListRootsResult | types.ErrorData:
+            return await ask_roots(context, None)
+
+        options["list_roots_callback"] = list_roots
+    if callbacks.log is not None:
+        hear = callbacks.log
+
+        async def log(params: types.LoggingMessageNotificationParams) -> None:
+            hear(_plain(params))
+
+        options["logging_callback"] = log
+    return options
+
+
+def _answering(
+    ask: Ask, answers: pydantic.TypeAdapter[T]
+) -> Callable[[ClientRequestContext, Any], Awaitable[T | types.ErrorData]]:
+    async def answer(_context: ClientRequestContext, params: Any) -> T | types.ErrorData:
+        try:
+            return answers.validate_python(await ask({} if params is None else _plain(params)), by_name=False)
+        except ToolwireError as error:
+            return types.ErrorData(code=error.row.jsonrpc, message=error.told)
+        except pydantic.ValidationError:
+            LOGGER.exception("the answer to a question of a server is none")
+            return types.ErrorData(code=types.INTERNAL_ERROR, message="the client has no answer to that")
+
+    return answer
+
+
+def _plain(params: pydantic.BaseModel) -> JsonObject:
+    return params.model_dump(mode="json", by_alias=True, exclude_none=True)
