@@ -28,6 +28,7 @@ from toolwire.engine.catalog import Catalog
 from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.recover import recover
 from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.attached_link import REPLY_LIMIT_BYTES
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel import Party
 from toolwire.gateway.channels import Channels
@@ -35,7 +36,7 @@ from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.keys import Keys
-from toolwire.gateway.link import REPLY_LIMIT_BYTES, AgentLinks
+from toolwire.gateway.link import AgentLinks
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.providers.agent import AgentProvider
