@@ -31,14 +31,25 @@ class Attachment(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     content_type: str | None = None
 
 
+class TaskTerms(Struct, frozen=True):
+    """For how long a call that is a task may run, and is known afterwards; both Unix seconds, UTC.
+
+    `runs_until` is its own deadline, whatever that of the request was that began it.
+    """
+
+    runs_until: float
+    kept_until: float
+
+
 class Call(Struct, frozen=True, omit_defaults=True):
     """One tool call, before anything has happened to it.
 
     `agent_id` names whose tool it is ("" for a server without agents). `deadline` is Unix seconds, UTC: when the
     request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
-    request wants the end of it (a task, a webhook). `client_capabilities` is what the client has declared, in MCP's
-    words; `None` where nobody knows or there is nothing.
+    request wants the end of it (a task, a webhook). `task` is set on a call that is a task, whose id is the call's; it
+    is watched, too. `client_capabilities` is what the client has declared, in MCP's words; `None` where nobody knows or
+    there is nothing.
     """
 
     id: str
@@ -52,6 +63,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     attachments: tuple[Attachment, ...] = ()
     continues: bool = False
     watched: bool = False
+    task: TaskTerms | None = None
     client_capabilities: JsonObject | None = None
     parent: str | None = None
     depth: int = 0
@@ -65,3 +77,8 @@ class Call(Struct, frozen=True, omit_defaults=True):
     def outlives_request(self) -> bool:
         """Whether the call goes on when its request has timed out (gateway.md §6, time-outs)."""
         return self.idempotency_key is not None or self.watched
+
+    @property
+    def done_by(self) -> float:
+        """Until when whoever works on the call has time, Unix seconds, UTC."""
+        return self.deadline if self.task is None else self.task.runs_until

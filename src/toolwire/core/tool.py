@@ -9,6 +9,8 @@ from msgspec import Struct
 from toolwire.core.jsontypes import JsonObject
 
 RiskLevel = Literal["low", "medium", "high"]
+TaskMode = Literal["never", "optional", "required"]
+"""Whether a call of a tool is a task: never, where the client knows tasks, or always, so that no other client has it."""
 EMPTY_SCHEMA: JsonObject = {"type": "object", "properties": {}}
 
 
@@ -18,7 +20,9 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     `input_schema` is a JSON Schema of type object, kept as written. `timeout_s` overrides the caller's default
     time-out, in seconds. `source` names where the tool comes from ("agent:<id>", "module:<name>", …).
     `idempotent` says that running it twice does no harm, so it may be sent again after a crash.
-    `risk_level`, `version`, `timeout_s`, `source` and `idempotent` are ours and never go on MCP's wire.
+    `task` says whether its calls are tasks, which may go on for `task_timeout_s` when their request is over.
+    `risk_level`, `version`, `source`, `idempotent` and what is said of time and tasks are ours and never go on MCP's
+    wire.
     """
 
     name: str
@@ -33,6 +37,8 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     timeout_s: float | None = None
     source: str = ""
     idempotent: bool = False
+    task: TaskMode = "never"
+    task_timeout_s: float | None = None
 
     def definition(self) -> JsonObject:
         """The tool as `tools/list` shows it: name, description and inputSchema always, the rest only when set."""

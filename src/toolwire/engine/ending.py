@@ -31,15 +31,28 @@ def as_repeated(result: Result | None) -> Result:
     return result
 
 
+class TaskLimits(Struct, frozen=True):
+    """How long tasks may take and are kept, all in seconds.
+
+    `timeout_s` is for a task whose tool says nothing else. `ttl_s` is for how long a task is known after its time-out,
+    whenever it ends. `poll_s` is how often its client is asked to look at most.
+    """
+
+    timeout_s: float = 24 * 3600.0
+    ttl_s: float = 3600.0
+    poll_s: float = 1.0
+
+
 class Limits(Struct, frozen=True):
     """How long things are kept and may take, all in seconds.
 
-    With `history_ttl_s` 0, a call leaves no record when it has ended, unless it was made under a key.
+    With `history_ttl_s` 0, a call leaves no record when it has ended, unless it was made under a key or is a task.
     """
 
     keyed_deadline_s: float = 600.0
     idempotency_ttl_s: float = 24 * 3600.0
     history_ttl_s: float = 24 * 3600.0
+    tasks: TaskLimits = TaskLimits()
 
 
 def end_of(record: Record, result: Result | None) -> Result:
@@ -115,10 +128,13 @@ class Endings:
         ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
         if scope is not None and result.error is not None and result.error.code in NEVER_STORED:
             ops.append(Del("claim", "", scope))
-        if ttl_s <= 0:
+        expires_at = now + ttl_s
+        if call.task is not None:
+            expires_at = max(expires_at, call.task.kept_until)
+        elif ttl_s <= 0:
             return [*ops, Del("call", call.caller.owner, call.id)]
         ended = CallRecord(call, status_of(result), record.created_at, now, result)
-        return [*ops, *await pack(ended, self._blobs, now + ttl_s)]
+        return [*ops, *await pack(ended, self._blobs, expires_at)]
 
     def _plain_ops(self, record: Record) -> Sequence[Op]:
         call = record.call

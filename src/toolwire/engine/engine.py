@@ -123,7 +123,7 @@ class Engine:
 
         Raises:
             ToolwireError: it was refused before the claim, or (`ServiceTimeout`) the request's time is up while the
-                call goes on under its key.
+                call goes on under its key. Of a task that goes on, the record comes back, which is not over.
 
         Cancellation: the call is cancelled with its caller unless it outlives its request.
         """
@@ -142,6 +142,14 @@ class Engine:
         elif ops:
             self.recorder.add(lambda: ops)
         await self._run(record, entry.handler, entry.is_prompt and not durable)
+        return Submission(record)
+
+    async def begin(self, call: Call, catalog: Catalog, listener: Listener | None = None) -> Submission:
+        """As `submit`, in a task of the engine's own; comes back before it runs, and waits for nothing."""
+        if call.durable:
+            return await self._known_or_claimed(call, catalog, listener)
+        record, entry, _ = self._admit(call, catalog, listener)
+        self.start(record, entry.handler)
         return Submission(record)
 
     @property
@@ -175,6 +183,8 @@ class Engine:
 
     def last_moment(self, record: Record) -> float:
         """Unix seconds at which a call ends, whoever still waits for it."""
+        if record.call.task is not None:
+            return record.call.task.runs_until
         if record.call.outlives_request:
             return max(record.call.deadline, record.created_at + self.limits.keyed_deadline_s)
         return record.call.deadline
@@ -235,7 +245,7 @@ class Engine:
         finally:
             if listener is not None and not submission.replayed:
                 record.unlisten(listener)
-        if not record.over:
+        if not record.over and call.task is None:
             keyed = call.idempotency_key is not None
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=record.call.id, retryable=keyed)
         return submission
