@@ -15,7 +15,7 @@ from toolwire.core.handler import Handler
 from toolwire.engine.engine import Engine
 from toolwire.engine.recover import recover
 from toolwire.gateway.agents import AgentRecord, Agents
-from toolwire.gateway.app import RestApp, gateway_app
+from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.gateway.channels import Channels
@@ -39,6 +39,7 @@ from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sessions import Sessions
 
 
@@ -101,7 +102,7 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
     ]
-    app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge), links, guard), guard)
+    app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)
 
     def resume_with(call: Call) -> Handler | None:
         known = agents.known(call.agent_id)

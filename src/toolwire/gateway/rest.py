@@ -1,26 +1,20 @@
-"""What every REST route needs: who asks, about which agent, the body as a value, and the answer; it has no route.
+"""What every route of the gateway needs: who asks, about which agent, and the body as a value; it has no route.
 
-Errors are raised; `app.RestApp` puts them into the envelope, in one place.
+Errors are raised; `surfaces.rest.RestApp` puts them into the envelope, in one place.
 """
 
-import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
 
-from toolwire.core.errors import Forbidden, InvalidParam, ParseError
-from toolwire.core.jsontypes import MAX_DEPTH, is_too_deep, may_be_deep
+from toolwire.core.errors import Forbidden
 from toolwire.gateway.agents import AgentRecord, Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.keys import KeyKind
-from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, check_json, credentials_in, map_headers, read_body
-from toolwire.wire.rest import success
+from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, credentials_in
+from toolwire.surfaces.rest import read_json
 
 T = TypeVar("T")
-
-_AT_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 
 
 class Reader:
@@ -84,62 +78,4 @@ class Reader:
             ParseError: it is not JSON.
             InvalidParam: it is JSON of another shape; `param` says where.
         """
-        headers = map_headers(request.scope["headers"])
-        check_json(headers)
-        limit = self._max_bytes if max_bytes is None else max_bytes
-        return decode_body(await read_body(request.receive, headers, limit), type_)
-
-
-def decode_body(data: bytes, type_: type[T]) -> T:
-    """A JSON body as a value of `type_`.
-
-    Raises:
-        ParseError: it is not JSON.
-        InvalidParam: it is JSON of another shape; `param` says where.
-    """
-    try:
-        if may_be_deep(data) and is_too_deep(msgspec.json.decode(data)):
-            raise ParseError(f"the body is nested too deeply; {MAX_DEPTH} levels are taken")
-        return msgspec.json.decode(data, type=type_)
-    except msgspec.ValidationError as error:
-        _check_json_text(data)
-        found = _AT_PATH.search(str(error))
-        path = found["path"] if found else ""
-        raise InvalidParam(f"the body does not fit: {error}", param=path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        _check_json_text(data)
-        raise ParseError("the body is not JSON") from None
-
-
-def _check_json_text(data: bytes) -> None:
-    """A typed decoder stops at the first value of a wrong type; what comes after may not even be JSON."""
-    try:
-        msgspec.json.decode(data)
-    except RecursionError:
-        raise ParseError("the body is nested too deep") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"the body is not JSON: {error}") from None
-
-
-def query_number(request: Request, name: str, default: int, least: int, most: int) -> int:
-    """A whole number of the query string.
-
-    Raises:
-        InvalidParam: it is no whole number between `least` and `most`.
-    """
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-        raise InvalidParam(f"{name} must be a whole number from {least} to {most}, not {text!r}", param=name)
-    return int(text)
-
-
-def answer(data: Any, status: int = 200) -> Response:
-    """A good answer in the envelope."""
-    return Response(success(data), status, media_type="application/json")
-
-
-def done() -> Response:
-    """A good answer with nothing to say: 204."""
-    return Response(status_code=204)
+        return await read_json(request, type_, self._max_bytes if max_bytes is None else max_bytes)

@@ -16,7 +16,8 @@ from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.agents import AgentPatch, AgentRecord, Agents
 from toolwire.gateway.keys import Keys
-from toolwire.gateway.rest import Reader, answer, done
+from toolwire.gateway.rest import Reader
+from toolwire.surfaces.rest import answer, done
 from toolwire.wire.link import Registration
 from toolwire.wire.rest import rfc3339
 

@@ -17,8 +17,9 @@ from toolwire.gateway.auth import Identity
 from toolwire.gateway.channel import Channel, Draft, Party
 from toolwire.gateway.channel_shelf import MAX_HISTORY
 from toolwire.gateway.channels import Channels
-from toolwire.gateway.rest import Reader, answer, done, query_number
+from toolwire.gateway.rest import Reader
 from toolwire.surfaces.limits import Disconnected
+from toolwire.surfaces.rest import answer, done, query_number
 from toolwire.wire.link import Message
 from toolwire.wire.rest import rfc3339
 

@@ -9,8 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.gateway.deliveries import MAX_BLOCK_S, MAX_READ, Deliveries, Fetched
-from toolwire.gateway.rest import Reader, answer
+from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_channels import message_shown, unless_gone
+from toolwire.surfaces.rest import answer
 from toolwire.wire.rest import rfc3339
 
 Journal = Annotated[str, Meta(min_length=1, max_length=128)]

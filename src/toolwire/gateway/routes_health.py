@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from toolwire.core.errors import ServiceUnavailable
 from toolwire.core.ports import Clock, Put, Store
-from toolwire.gateway.rest import answer
+from toolwire.surfaces.rest import answer
 
 PROBE_EVERY_S = 1.0
 """One look at the store answers everybody who asks within this time: asking costs a write, and needs no key."""

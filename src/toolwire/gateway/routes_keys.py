@@ -16,7 +16,8 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.keys import KeyKind, KeyRecord, Keys, Owner
-from toolwire.gateway.rest import Reader, answer, done
+from toolwire.gateway.rest import Reader
+from toolwire.surfaces.rest import answer, done
 from toolwire.wire.rest import rfc3339
 
 MAX_NAME_LEN = 128

@@ -14,9 +14,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.unit.gateway.world import World, open_world
 from toolwire.core.errors import RateLimited
-from toolwire.gateway.app import RestApp, gateway_app
-from toolwire.gateway.rest import Reader, answer, done, query_number
+from toolwire.gateway.app import gateway_app
+from toolwire.gateway.rest import Reader
 from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.rest import RestApp, answer, done, query_number
 
 
 class Point(Struct):
@@ -52,7 +53,7 @@ def rest_of(world: World, routes: Sequence[Route] = ()) -> RestApp:
         Route("/api/v1/wait", wait, methods=["GET"]),
         Route("/api/v1/channels/{channel}/x", own, methods=["GET"]),
     ]
-    return RestApp([*routes, *mounted], Guard(), lambda: 'Bearer realm="MCP"')
+    return RestApp([*routes, *mounted], Guard(), lambda: 'Bearer realm="MCP"', "/channels")
 
 
 async def asked(method: str, path: str, **given: Any) -> httpx2.Response:

@@ -16,10 +16,11 @@ from toolwire.core.call import Caller
 from toolwire.core.errors import BlobNotFound
 from toolwire.engine.engine import Engine
 from toolwire.gateway.agents import AgentPatch
-from toolwire.gateway.app import RestApp, gateway_app
+from toolwire.gateway.app import gateway_app
 from toolwire.gateway.door import GatewayDoor
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.link import Registration, Skill
 

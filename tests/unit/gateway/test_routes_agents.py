@@ -9,11 +9,11 @@ import httpx2
 import pytest
 
 from tests.unit.gateway.world import World, open_world
-from toolwire.gateway.app import RestApp
 from toolwire.gateway.keys import KeyKind
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_agents import AgentRoutes
 from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.rest import RestApp
 
 
 @dataclass

@@ -11,12 +11,12 @@ import pytest
 
 from tests.unit.gateway.service import Calling, Service, open_service
 from toolwire.core.result import Text
-from toolwire.gateway.app import RestApp
 from toolwire.gateway.keys import KeyKind
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_channels import ChannelRoutes
 from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.rest import RestApp
 from toolwire.wire.link import Registration, Skill, message_id_of
 
 
@@ -59,7 +59,7 @@ async def open_site() -> AsyncGenerator[Site]:
             *ChannelRoutes(reader, service.agents, service.channels, service.clock).routes(),
             *DeliveryRoutes(reader, service.deliveries).routes(),
         ]
-        app = RestApp(routes, Guard(), lambda: "Bearer")
+        app = RestApp(routes, Guard(), lambda: "Bearer", "/channels")
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
             yield Site(service, client, agent_id, agent_key, owner_key, app)
 

@@ -12,12 +12,12 @@ from tests.unit.gateway.world import ManualClock, World, open_world
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.ports import Op
 from toolwire.gateway.agents import AgentPatch
-from toolwire.gateway.app import RestApp
 from toolwire.gateway.keys import FIRST_OWNER
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
 from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.rest import RestApp
 
 
 @asynccontextmanager
