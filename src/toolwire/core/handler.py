@@ -30,6 +30,20 @@ def is_prompt(handler: Handler) -> bool:
     return getattr(handler, _PROMPT, False) is True
 
 
+_ASKS = "may_ask"
+
+
+def mark_asking(handler: Handler) -> Handler:
+    """Say of a handler that it may ask the client, by `core.asking.asker_of`; others are never given an asker."""
+    setattr(handler, _ASKS, True)
+    return handler
+
+
+def may_ask(handler: Handler) -> bool:
+    """Whether a handler is marked as one that may ask the client."""
+    return getattr(handler, _ASKS, False) is True
+
+
 def stack(handler: Handler, middleware: Iterable[Middleware]) -> Handler:
     """Wrap `handler` so that the first middleware is the outermost."""
     for wrap in reversed(tuple(middleware)):

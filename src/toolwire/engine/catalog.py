@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import msgspec
 
 from toolwire.core.errors import InvalidArguments, InvalidParam, ToolNotFound
-from toolwire.core.handler import Delegate, Handler, Provider, is_prompt
+from toolwire.core.handler import Delegate, Handler, Provider, is_prompt, may_ask
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.schema import Validator
 from toolwire.core.tool import Tool
@@ -23,7 +23,7 @@ MAX_SHOWN_VIOLATIONS = 8
 class Entry:
     """One tool, ready to be called: built once, so that a call only looks it up."""
 
-    __slots__ = ("delegate", "handler", "is_prompt", "listing", "provider", "tool", "validator")
+    __slots__ = ("delegate", "handler", "is_prompt", "listing", "may_ask", "provider", "tool", "validator")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Entry:
         self.validator = validator
         self.handler: Handler = handler or provider.call
         self.is_prompt = is_prompt(self.handler)
+        self.may_ask = may_ask(self.handler)
         self.listing = msgspec.json.encode(tool.definition())
 
     def serves(self, tool: Tool, provider: Provider, delegate: Delegate | None) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import anyio
 from msgspec import Struct
 
+from toolwire.core.asking import Asker
 from toolwire.core.call import Call
 from toolwire.core.event import Event, Finished, Progress, Stamped
 from toolwire.core.handler import Delegate
@@ -51,6 +52,7 @@ class Record:
     `replayed` and `joined` are questions about a submission, not about the record: see `engine.Submission`.
 
     Attributes:
+        asker: asks the client behind the call; found by `core.asking.asker_of`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
         delegate: whoever takes part in the commit of the end, if somebody does.
@@ -60,7 +62,7 @@ class Record:
         timer: rings at the call's last moment, unless the call is over within a tick.
     """
 
-    __slots__ = ("_done", "_last_progress", "_news", "call", "clock", "completed_at", "created_at", "delegate",
+    __slots__ = ("_done", "_last_progress", "_news", "asker", "call", "clock", "completed_at", "created_at", "delegate",
                  "events", "listeners", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
@@ -75,6 +77,7 @@ class Record:
         self.scope: anyio.CancelScope | None = None
         self.verdict: Result | None = None
         self.timer: Timer | None = None
+        self.asker: Asker | None = None
         self.slow: Callable[[Record], None] | None = None
         self.seq = 0
         self._last_progress = float("-inf")

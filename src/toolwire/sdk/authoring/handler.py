@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from toolwire.core.call import Call
 from toolwire.core.errors import MissingCapability, ToolwireError
-from toolwire.core.handler import Emit, Handler, mark_prompt
+from toolwire.core.handler import Emit, Handler, mark_asking, mark_prompt
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
 from toolwire.providers.schema import Validator, compile_validator, explain
@@ -93,8 +93,12 @@ def make_handler(plan: Plan, context_for: ContextFor | None = None, ends: Ends |
     ended = ended_badly if ends is None else ends.error
     if plan.is_async or plan.inline:
         handler = _in_place(plan, start, finish, ended)
-        return mark_prompt(handler) if never_waits(plan.fn) else handler
-    return _on_thread(plan, start, finish, ended)
+        if never_waits(plan.fn):
+            return mark_prompt(handler)
+    else:
+        handler = _on_thread(plan, start, finish, ended)
+    takes_context = plan.arguments is None or plan.context is not None
+    return mark_asking(handler) if takes_context else handler
 
 
 def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
