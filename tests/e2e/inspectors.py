@@ -1,7 +1,7 @@
 """MCP Inspector's command line, installed from the lock file of `inspector/`; it asserts nothing of what it prints.
 
-`package.json` keeps vite, which the command line does not use, below 8.4: that one wants an optional package for Windows
-which not every registry has, and without it `npm ci` refuses the lock file.
+`package.json` keeps vite, which the command line does not use, below 8.4: that one wants an optional package for
+Windows which not every registry has, and without it `npm ci` refuses the lock file.
 """
 
 import json
