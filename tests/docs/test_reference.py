@@ -9,7 +9,7 @@ from toolwire import config
 from toolwire.cli.explain import shown
 from toolwire.cli.main import COMMANDS, make_app
 from toolwire.config import OTHER_VARIABLES
-from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, ErrorRow
+from toolwire.core.error_rows import ERRORS, GATEWAY_OVERRIDES, ErrorRow
 
 ERRORS_PAGE = read("docs/reference/errors.md")
 SETTINGS_PAGE = read("docs/reference/settings.md")

@@ -14,7 +14,8 @@ import msgspec
 
 from toolwire.agent.reads import refusal
 from toolwire.agent.worker import Worker
-from toolwire.core.errors import ERRORS, InvalidRequest
+from toolwire.core.error_rows import ERRORS
+from toolwire.core.errors import InvalidRequest
 from toolwire.wire.link import FromGateway, Refused, Welcome, decode_from_gateway, encode_frames
 
 RETRY_FIRST_S: Final = 0.2

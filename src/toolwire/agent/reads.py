@@ -5,7 +5,8 @@ from itertools import count
 import anyio
 
 from toolwire.agent.outgoing import Outgoing
-from toolwire.core.errors import ERRORS, InternalError, ToolwireError
+from toolwire.core.error_rows import ERRORS
+from toolwire.core.errors import InternalError, ToolwireError
 from toolwire.wire.link import Message, Read, Refused, Rows
 
 

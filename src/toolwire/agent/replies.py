@@ -14,7 +14,7 @@ import anyio
 from toolwire.agent.answer import unsendable_answer
 from toolwire.agent.journal import Answer
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
-from toolwire.core.errors import ERRORS
+from toolwire.core.error_rows import ERRORS
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.link import Message, Publish, Published, Refused

@@ -29,7 +29,7 @@ class Failed(Exception):
 
     Args:
         message: lower case, with the offending value and what to do next.
-        code: a token for programs, from `core.errors.ERRORS` where one fits.
+        code: a token for programs, from `core.error_rows.ERRORS` where one fits.
         exit_code: what the process ends with.
         data: more for a program; JSON values only.
     """

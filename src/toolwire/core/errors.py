@@ -5,7 +5,7 @@
     │   IdempotencyKeyReused
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
-    │   ResourceNotFound, RouteNotFound
+    │   ResourceNotFound, RouteNotFound, WorkspaceNotFound, CardNotFound, ArrowNotFound, PackageNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
     ├── HeaderMismatch, MissingCapability, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError
@@ -14,86 +14,13 @@
     └── StoreConflict, StoreUnavailable (a ServiceUnavailable)
 
 Raised before a call is claimed, an error is a protocol error; after the claim its code becomes the `Failure` of the
-result. `ERRORS` maps every code to what each wire makes of it (gateway.md §6, D16).
+result. `error_rows.ERRORS` maps every code to what each wire makes of it (gateway.md §6, D16).
 """
 
 from typing import Any, ClassVar
 
-from msgspec import Struct
-
+from toolwire.core.error_rows import ERRORS, ErrorRow
 from toolwire.core.jsontypes import JsonObject
-
-
-class ErrorRow(Struct, frozen=True):
-    """What the wires make of one code.
-
-    `jsonrpc` is the JSON-RPC error code; `http_legacy` and `http_modern` the status on the MCP endpoint up to
-    2025-11-25 and on 2026-07-28; `http_rest` the status of the REST surface; `retryable` whether the same request
-    may succeed later without being changed.
-    """
-
-    jsonrpc: int
-    http_legacy: int
-    http_modern: int
-    http_rest: int
-    retryable: bool = False
-
-
-def _transport(status: int, retryable: bool = False) -> ErrorRow:
-    return ErrorRow(-32600, status, status, status, retryable)
-
-
-def _late(status_rest: int, retryable: bool = False) -> ErrorRow:
-    return ErrorRow(-32603, 200, 200, status_rest, retryable)
-
-
-ERRORS: dict[str, ErrorRow] = {
-    "parse_error": ErrorRow(-32700, 400, 400, 400),
-    "invalid_request": ErrorRow(-32600, 400, 400, 400),
-    "method_not_found": ErrorRow(-32601, 200, 404, 404),
-    "tool_not_found": ErrorRow(-32602, 200, 400, 404),
-    "invalid_param": ErrorRow(-32602, 200, 400, 400),
-    "idempotency_key_reused": ErrorRow(-32602, 200, 400, 409),
-    "header_mismatch": ErrorRow(-32020, 400, 400, 400),
-    "missing_client_capability": ErrorRow(-32021, 400, 400, 400),
-    "unsupported_protocol_version": ErrorRow(-32022, 400, 400, 400),
-    "unauthorized": _transport(401),
-    "forbidden": _transport(403),
-    "origin_not_allowed": _transport(403),
-    "agent_not_found": _transport(404),
-    "session_not_found": _transport(404),
-    "channel_not_found": _transport(404),
-    "task_not_found": _transport(404),
-    "key_not_found": _transport(404),
-    "file_not_found": _transport(404),
-    "resource_not_found": ErrorRow(-32002, 200, 400, 404),
-    "route_not_found": _transport(404),
-    "method_not_allowed": _transport(405),
-    "not_acceptable": _transport(406),
-    "wait_timeout": _transport(408, retryable=True),
-    "channel_closed": _transport(410),
-    "payload_too_large": _transport(413),
-    "unsupported_media_type": _transport(415),
-    "host_not_allowed": _transport(421),
-    "rate_limited": ErrorRow(-32603, 429, 429, 429, True),
-    "agent_offline": _late(503, True),
-    "agent_busy": _late(409, True),
-    "conflict": _late(409, True),
-    "agent_service_unavailable": _late(503, True),
-    "internal_error": _late(500, True),
-    "agent_lost": _late(502),
-    "outcome_unknown": _late(502),
-    "invalid_agent_response": _late(502),
-    "consent_required": _late(409),
-    "cancelled": _late(409),
-    "service_timeout": ErrorRow(-32003, 200, 200, 504),
-}
-"""One row a code. `service_timeout` is retryable with an idempotency key only; the reply says which."""
-
-GATEWAY_OVERRIDES: dict[str, ErrorRow] = {"tool_not_found": ErrorRow(-32601, 200, 200, 404)}
-"""Where the gateway's endpoint differs, because its contract orders so (gateway.md X8)."""
-MODERN_OVERRIDES: dict[str, ErrorRow] = {"resource_not_found": ErrorRow(-32602, 200, 400, 404)}
-"""Where 2026-07-28 has another JSON-RPC code than the wire before it (mcp.md 1.2)."""
 
 MAX_MESSAGE_CHARS = 1000
 """Messages repeat what was sent; on the wire they do so up to here."""
@@ -257,6 +184,30 @@ class ResourceNotFound(ToolwireError):
     """No such resource on this server; `uri` in `data` repeats what was asked for."""
 
     code = "resource_not_found"
+
+
+class WorkspaceNotFound(ToolwireError):
+    """No such workspace for this owner."""
+
+    code = "workspace_not_found"
+
+
+class CardNotFound(ToolwireError):
+    """No such card in this workspace."""
+
+    code = "card_not_found"
+
+
+class ArrowNotFound(ToolwireError):
+    """No such arrow in this workspace."""
+
+    code = "arrow_not_found"
+
+
+class PackageNotFound(ToolwireError):
+    """No such card package for this owner."""
+
+    code = "package_not_found"
 
 
 class RouteNotFound(ToolwireError):

@@ -68,7 +68,7 @@ Content: TypeAlias = Text | Image | Audio | Link | Embedded
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """Why a call ended badly: a stable code of `errors.ERRORS`, words for a reader, details for a program."""
+    """Why a call ended badly: a stable code of `error_rows.ERRORS`, words for a reader, details for a program."""
 
     code: str
     message: str

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from toolwire.core.call import Attachment, Caller
-from toolwire.core.errors import ERRORS, GATEWAY_OVERRIDES, MODERN_OVERRIDES, ErrorRow
+from toolwire.core.error_rows import ERRORS, GATEWAY_OVERRIDES, MODERN_OVERRIDES, ErrorRow
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import Completions, Prompts
 from toolwire.core.resource import Resources

@@ -313,7 +313,7 @@ EVENTS: dict[str, type[Struct]] = {
 
 
 class Fault(_Wire, frozen=True):
-    """Why a request was refused. `code` is one of ours (`errors.ERRORS`) or of `FAULT_CODES`."""
+    """Why a request was refused. `code` is one of ours (`error_rows.ERRORS`) or of `FAULT_CODES`."""
 
     code: str
     message: str

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from toolwire.core.errors import ErrorRow, InvalidRequest, ParseError, ToolwireError, shortened
+from toolwire.core.error_rows import ErrorRow
+from toolwire.core.errors import InvalidRequest, ParseError, ToolwireError, shortened
 from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, as_object, is_too_deep, may_be_deep
 
 NO_ID = b"null"
@@ -136,16 +137,18 @@ def result_body(id_: bytes, result: bytes) -> bytes:
 
 
 def error_body(id_: bytes, row: ErrorRow, code: str, message: str, data: JsonObject) -> bytes:
-    """A response with an error; `error.data.code` is our stable code (gateway.md D16).
+    """A response with an error; see `error_object`."""
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id_, _encode(error_object(row, code, message, data)))
+
+
+def error_object(row: ErrorRow, code: str, message: str, data: JsonObject) -> JsonObject:
+    """An error; `error.data.code` is our stable code (gateway.md D16).
 
     `data` goes into the error's `data`; a `retryable` there wins over the row's.
     """
     shown: JsonObject = {"code": code, "retryable": row.retryable, **data}
     shown.pop("raw_id", None)
-    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (
-        id_,
-        _encode({"code": row.jsonrpc, "message": shortened(message), "data": shown}),
-    )
+    return {"code": row.jsonrpc, "message": shortened(message), "data": shown}
 
 
 def notification_body(method: str, params: JsonObject) -> bytes:

@@ -18,7 +18,7 @@ What the payloads hold (gateway.md 1H), the same over the link and over the HTTP
 From the agent, each with the `chat_message` as `in_reply_to` and, for one message, exactly one that is terminal:
 
 * `agent_reply` `{"text", "content"?: [MCP blocks], "structured"?}`: the answer; without `content` it is one text block.
-  With `"is_error": true` it is a failure that a model may read, and `code` (one of `errors.ERRORS`) is there where the
+  With `"is_error": true` it is a failure that a model may read, and `code` (a key of `ERRORS`) is there where the
   agent's runtime speaks and not the tool: `outcome_unknown`, `tool_not_found`, `invalid_param`, `internal_error`, …
 * `agent.refuse` `{"text", "code"?}`: it will not do it; `code` is `cancelled` where it was told to stop.
 * `agent_busy` `{"text"}`: it takes no more now.
@@ -167,7 +167,7 @@ class Rows(Struct, frozen=True, tag="rows", tag_field="frame"):
 
 
 class Refused(Struct, frozen=True, tag="refused", tag_field="frame", omit_defaults=True):
-    """A frame was not accepted; `code` is one of `errors.ERRORS`. Without `ref` it speaks of the link itself."""
+    """A frame was not accepted; `code` is a key of `ERRORS`. Without `ref` it speaks of the link itself."""
 
     code: str
     message: str

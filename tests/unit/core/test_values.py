@@ -9,9 +9,8 @@ import pytest
 
 from toolwire.core import errors
 from toolwire.core.call import Attachment, Call, Caller
+from toolwire.core.error_rows import ERRORS, GATEWAY_OVERRIDES
 from toolwire.core.errors import (
-    ERRORS,
-    GATEWAY_OVERRIDES,
     MAX_MESSAGE_CHARS,
     InvalidParam,
     StoreConflict,

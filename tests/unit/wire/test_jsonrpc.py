@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolwire.core.errors import ERRORS, InvalidRequest, ParseError, ToolwireError, shortened
+from toolwire.core.error_rows import ERRORS
+from toolwire.core.errors import InvalidRequest, ParseError, ToolwireError, shortened
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body, notification_body, result_body
 
 # Without lone surrogates, which no UTF-8 can carry.
