@@ -47,8 +47,10 @@ class Gateway(Struct, frozen=True):
     """A gateway that serves. `owner_key` is the first owner's key when this start has made it, else `None`."""
 
     app: ASGIApp
+    auth: Auth
     keys: Keys
     agents: Agents
+    presence: Presence
     engine: Engine
     owner_key: str | None
 
@@ -60,12 +62,13 @@ async def open_gateway(config: Config) -> AsyncGenerator[Gateway]:
     Raises:
         StoreUnavailable: the folder cannot be written, or another process serves it.
     """
-    async with open_data(config) as opened, _assembled(config, opened) as gateway:
+    async with open_data(config) as opened, gateway_on(config, opened) as gateway:
         yield gateway
 
 
 @asynccontextmanager
-async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
+async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
+    """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
     engine, store, clock = opened.engine, opened.store, opened.clock
     keys = Keys(store, clock)
     auth = Auth(keys)
@@ -119,6 +122,6 @@ async def _assembled(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         try:
-            yield Gateway(app, keys, agents, engine, owner_key)
+            yield Gateway(app, auth, keys, agents, presence, engine, owner_key)
         finally:
             tasks.cancel_scope.cancel()
