@@ -1,17 +1,18 @@
 """The agents of this gateway and what they offer; it does not know which of them are attached.
 
 All agents are held in memory, so that a call's tool is found without the store; the store is written before a change
-counts. Other parts use: `get` and `known` (the record), `catalog` (the tools), `sync` (a registration), `on_removed`.
+counts. Other parts use: `get` and `known` (the record), `catalog` (the tools), `offered` (the rest), `sync` (a
+registration), `on_changed` and `on_removed`.
 """
 
 import logging
 from collections.abc import Callable
-from typing import Literal
 
 import anyio
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET
 
+from toolwire.core.change import Change, ListChanged, ResourceUpdated
 from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, PayloadTooLarge, StoreConflict
 from toolwire.core.handler import Delegate
 from toolwire.core.ids import new_id
@@ -19,73 +20,25 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_tool_name
 from toolwire.core.ports import Clock, Del, Op, Put, Store
 from toolwire.engine.catalog import Catalog, CompileSchema
+from toolwire.gateway.about import CONFIG_URIS, SKILLS_URIS
+from toolwire.gateway.agent_record import AgentPatch, AgentRecord
 from toolwire.gateway.extras import AgentExtras, declared_extras
 from toolwire.gateway.keys import scan_all
+from toolwire.gateway.offered import Offered, changes_between, offered_of
 from toolwire.gateway.registration import MESSAGE_TOOL, check_skills, count_changes, message_tool, tools_of
 from toolwire.surfaces.endpoint import Extras
-from toolwire.wire.link import DeliveryMode, Registration, Skill
+from toolwire.wire.link import Registration
 
 logger = logging.getLogger("toolwire.gateway")
-
-Visibility = Literal["private", "public"]
-"""A private agent is there for its owner alone; a public one may be seen and called by every owner."""
 
 MAX_NAME_LEN = 128
 MAX_REGISTRATION_BYTES = 1024 * 1024
 
 
-class AgentRecord(Struct, frozen=True, omit_defaults=True):
-    """One agent.
-
-    `name` is what its owner calls it and unique with that owner; `display_name`, `version`, `description`, `skills`,
-    `resources` and `prompts` are what it says of itself when it registers. `set_description` is the owner's word and
-    wins over `description`. `delivery_mode` is `None` until a registration sets it. Times are Unix seconds, UTC.
-    """
-
-    agent_id: str
-    owner: str
-    name: str
-    created_at: float
-    updated_at: float
-    display_name: str = ""
-    version: str = ""
-    description: str = ""
-    set_description: str | None = None
-    mcp_enabled: bool = True
-    visibility: Visibility = "private"
-    delivery_mode: DeliveryMode | None = None
-    skills: tuple[Skill, ...] = ()
-    resources: tuple[JsonObject, ...] = ()
-    prompts: tuple[JsonObject, ...] = ()
-    synced_at: float | None = None
-
-    @property
-    def mode(self) -> DeliveryMode:
-        """How many calls it takes at once; `push` until it says otherwise."""
-        return self.delivery_mode or "push"
-
-    @property
-    def shown_description(self) -> str:
-        """What readers are told of it."""
-        return self.description if self.set_description is None else self.set_description
-
-    def visible_to(self, owner: str) -> bool:
-        """Whether `owner` may know that the agent exists."""
-        return self.owner == owner or self.visibility == "public"
-
-
-class AgentPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an owner may change; what is `UNSET` stays. A `description` of `None` gives the word back to the agent."""
-
-    mcp_enabled: bool | UnsetType = UNSET
-    visibility: Visibility | UnsetType = UNSET
-    description: str | UnsetType | None = UNSET
-
-
 class _Agent:
     """An agent in memory. `version` is the version of its row in the store."""
 
-    __slots__ = ("catalog", "delegate", "extras", "record", "version")
+    __slots__ = ("catalog", "delegate", "extras", "offered", "record", "version")
 
     def __init__(self, record: AgentRecord, version: int, catalog: Catalog, delegate: Delegate) -> None:
         self.record = record
@@ -93,6 +46,7 @@ class _Agent:
         self.catalog = catalog
         self.delegate = delegate
         self.extras = AgentExtras({})
+        self.offered = Offered()
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -126,6 +80,7 @@ class Agents:
         self._agents: dict[str, _Agent] = {}
         self._names: dict[tuple[str, str], str] = {}
         self._removed: list[Callable[[AgentRecord], None]] = []
+        self._changed: list[Callable[[str, Change], None]] = []
         self._writing = anyio.Lock()
 
     async def load(self) -> None:
@@ -212,6 +167,14 @@ class Agents:
         """
         return self._agent(agent_id).catalog
 
+    def offered(self, agent_id: str) -> Offered:
+        """What the agent offers beside tools, as it stands now.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        return self._agent(agent_id).offered
+
     def take_extras(self, agent_id: str, tool: str, arguments: JsonObject) -> Extras:
         """Split arguments as sent to an agent's tool; see `surfaces.endpoint.TakeExtras`.
 
@@ -250,7 +213,7 @@ class Agents:
 
         Raises:
             AgentNotFound: there is no such agent.
-            InvalidParam: a skill cannot be taken; nothing has changed. `param` says which and why.
+            InvalidParam: a skill, resource or prompt cannot be taken; nothing has changed. `param` says which.
             PayloadTooLarge: all of it together is larger than `MAX_REGISTRATION_BYTES`.
             Conflict: another delivery mode than the registered one, or a change elsewhere at the same time.
             StoreUnavailable: the store cannot be written; nothing has changed.
@@ -266,6 +229,7 @@ class Agents:
                     param="delivery_mode",
                 )
             check_skills(registration.skills, self._compile, record.skills)
+            offered_of(registration.resources, registration.prompts)
             counts = count_changes(record.skills, registration.skills)
             changed = msgspec.structs.replace(
                 record,
@@ -276,6 +240,7 @@ class Agents:
                 skills=registration.skills,
                 resources=registration.resources,
                 prompts=registration.prompts,
+                completions=registration.completions,
             )
             if len(_encode(changed)) > MAX_REGISTRATION_BYTES:
                 raise PayloadTooLarge(f"a registration has at most {MAX_REGISTRATION_BYTES} bytes; offer less")
@@ -309,6 +274,15 @@ class Agents:
         """Tell `listener` of every agent that is removed, so that links are closed; it must not block or raise."""
         self._removed.append(listener)
 
+    def on_changed(self, listener: Callable[[str, Change], None]) -> None:
+        """Tell `listener` of every change of what an agent (by its id) offers; it must not block or raise."""
+        self._changed.append(listener)
+
+    def tell(self, agent_id: str, change: Change) -> None:
+        """Tell of a change that only the agent can know of."""
+        for listener in self._changed:
+            listener(agent_id, change)
+
     def _agent(self, agent_id: str) -> _Agent:
         agent = self._agents.get(agent_id)
         if agent is None:
@@ -318,8 +292,15 @@ class Agents:
     async def _commit(self, agent: _Agent, record: AgentRecord) -> None:
         await self._store.tx([_put(record, agent.version)])
         agent.version += 1
+        before, offered = agent.record, agent.offered
         agent.record = record
-        self._offer(agent)
+        changes: list[Change] = []
+        if self._offer(agent):
+            changes += [ListChanged("tools"), *map(ResourceUpdated, SKILLS_URIS)]
+        if before.config != record.config:
+            changes += map(ResourceUpdated, CONFIG_URIS)
+        for change in (*changes, *changes_between(offered, agent.offered)):
+            self.tell(record.agent_id, change)
 
     def _keep(self, record: AgentRecord, version: int) -> None:
         agent = _Agent(record, version, Catalog(self._compile), self._provider_for(record))
@@ -327,15 +308,18 @@ class Agents:
         self._names[record.owner, record.name] = record.agent_id
         self._offer(agent)
 
-    def _offer(self, agent: _Agent) -> None:
+    def _offer(self, agent: _Agent) -> bool:
+        """Offer what the record says; whether the list of tools is another one than before."""
         record = agent.record
         tools = tools_of(record.agent_id, record.version, record.skills)
         fallback = not tools and self._fallback_tool
         if fallback:
             tools = [message_tool(record.agent_id, record.display_name or record.name)]
-        agent.catalog.replace(tools, agent.delegate, agent.delegate)
+        changed = agent.catalog.replace(tools, agent.delegate, agent.delegate)
         declared = {tool.name: declared_extras(tool.input_schema) for tool in tools}
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)
+        agent.offered = offered_of(record.resources, record.prompts)
+        return changed
 
 
 def _put(record: AgentRecord, expect: int) -> Put:

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import AgentNotFound, Forbidden
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity, identity_of
 from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
 

@@ -14,7 +14,8 @@ from toolwire.core.call import Call
 from toolwire.core.handler import Handler
 from toolwire.engine.engine import Engine
 from toolwire.engine.recover import recover
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel_ages import ChannelAges

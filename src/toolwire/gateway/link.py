@@ -9,7 +9,8 @@ from typing import Any
 
 from toolwire.core.errors import ToolwireError
 from toolwire.core.ports import Clock
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.attached_link import FAILED, REPLY_LIMIT_BYTES, AttachedLink, Ended
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channels import Channels

@@ -8,7 +8,8 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from toolwire.core.errors import Forbidden
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.keys import KeyKind
 from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, credentials_in

@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
-from toolwire.gateway.agents import AgentPatch, AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentPatch, AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.rest import answer, done

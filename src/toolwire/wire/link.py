@@ -8,7 +8,8 @@ their answer (`Published`, `Refused`, `Rows`) repeats it.
 What the payloads hold (gateway.md 1H), the same over the link and over the HTTP routes. To the agent:
 
 * `chat_message` `{"message", "tool"?: {"name", "arguments"}, "attachments"?: […], "metadata"?: {…}}`; in `metadata`,
-  `deadline` (Unix seconds) says when the caller stops waiting.
+  `deadline` (Unix seconds) says when the caller stops waiting, and `client_capabilities`, where there are some, what
+  the caller's MCP client has declared.
 * `chat_cancel` `{"target_message_id"}`.
 * `user.continue`, from the owner, with the `message_id` of an `agent.input_required` as `in_reply_to`: what was
   decided, `{"approve"?: true | [call_id, …], "deny"?: true | [call_id, …], "reason"?, "arguments"?: {call_id: {…}}}`.
@@ -25,9 +26,14 @@ From the agent, each with the `chat_message` as `in_reply_to` and, for one messa
 * `agent_reply_delta`, not terminal: `{"text"}` is a piece of the answer and becomes a `Progress` with that text as
   message, one above the last value; `{"text": "", "progress": {"progress", "total"?, "message"?}}` becomes that
   `Progress`. A value that would not rise is raised by one, so that both kinds share one rising counter.
+  `{"text": "", "log": {"level", "text", "logger"?}}` becomes a `Log`, which goes to clients that asked for it.
 * `agent.input_required`, not terminal: the agent rests until a `user.continue` answers it. `{"text", "approvals":
   [{"call_id", "tool", "arguments", "reason"}]}`: what is asked in words, and the calls that wait for a yes or a no. It
   becomes a `Progress` with that text.
+
+Resources, prompts and completions are no messages: they leave no record. What a `Registration` lists with its contents
+(`text` or `blob` of a resource, `messages` of a prompt) the gateway gives by itself; for everything else it sends an
+`Ask` to an agent whose `Hello` says that it `answers`, and takes `Noted`s and one `Answered` with the same `ref`.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -37,9 +43,11 @@ from msgspec import Struct
 
 from toolwire.core.errors import InvalidRequest
 from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, is_too_deep, may_be_deep
+from toolwire.core.result import Failure
 
 PROTOCOL = 1
 DeliveryMode = Literal["push", "queue", "busy_reject"]
+AskMethod = Literal["resources/read", "prompts/get", "completion/complete"]
 
 MAX_MESSAGE_BYTES = 40 * 1024 * 1024
 """The largest WebSocket message either side takes: an answer of `reply_limit_bytes` and what is around it."""
@@ -58,7 +66,8 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A tool that an agent registers (gateway.md §6, sync).
 
     `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
-    skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for.
+    skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for. `strict`
+    says that a text is never decoded where the schema wants something else.
     """
 
     name: str
@@ -71,11 +80,18 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     expose_as_tool: bool = True
     idempotent: bool = False
     long_running: bool = False
+    strict: bool = False
     timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
 
 
 class Registration(Struct, frozen=True, omit_defaults=True):
-    """What an agent says it is; declarative, so a skill that is missing is deactivated (gateway.md 4)."""
+    """What an agent says it is; declarative, so a skill that is missing is deactivated (gateway.md 4).
+
+    `resources` are MCP's `Resource` objects and, where they have a `uriTemplate` in place of a `uri`, its
+    `ResourceTemplate` objects; one with a `uri` may have its contents with it, as `text` or `blob` (base64). `prompts`
+    are MCP's `Prompt` objects; one without arguments may have its `messages` with it. `completions` says that the
+    arguments of some can be completed.
+    """
 
     name: str
     version: str = ""
@@ -84,6 +100,7 @@ class Registration(Struct, frozen=True, omit_defaults=True):
     skills: tuple[Skill, ...] = ()
     resources: tuple[JsonObject, ...] = ()
     prompts: tuple[JsonObject, ...] = ()
+    completions: bool = False
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
@@ -106,13 +123,14 @@ class Hello(Struct, frozen=True, tag="hello", tag_field="frame", omit_defaults=T
 
     `journal` names the agent's `message → answer` memory: a message that this journal has taken may be sent to it
     again, and to nobody else. `running` lists the ids of messages it holds right now: waiting, at work, or answered
-    with the answer not `Published` yet; these need not be sent again.
+    with the answer not `Published` yet; these need not be sent again. `answers` says that it takes `Ask`s.
     """
 
     protocol: int
     journal: str
     registration: Registration
     running: tuple[str, ...] = ()
+    answers: bool = False
 
 
 class Welcome(Struct, frozen=True, tag="welcome", tag_field="frame", omit_defaults=True):
@@ -178,8 +196,62 @@ class Drain(Struct, frozen=True, tag="drain", tag_field="frame"):
     """The agent finishes what it has and wants no more deliveries."""
 
 
-FromAgent: TypeAlias = Hello | Publish | Read | Drain
-FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused
+class Register(Struct, frozen=True, tag="register", tag_field="frame"):
+    """The agent offers something else than before, on the same link. Answered by `Registered` or `Refused`."""
+
+    ref: int
+    registration: Registration
+
+
+class Registered(Struct, frozen=True, tag="registered", tag_field="frame"):
+    """The registration stands. `skills` counts {created, updated, deactivated}."""
+
+    ref: int
+    skills: dict[str, int]
+
+
+class Updated(Struct, frozen=True, tag="updated", tag_field="frame"):
+    """A resource of the agent reads differently than before; clients that subscribed to it are told."""
+
+    uri: str
+
+
+class Ask(Struct, frozen=True, tag="ask", tag_field="frame", omit_defaults=True):
+    """The gateway asks what it cannot answer by itself, in MCP's words. Answered by `Answered`.
+
+    `deadline` (Unix seconds) says when nobody waits any more. `client_capabilities` is what the client has declared.
+    """
+
+    ref: int
+    method: AskMethod
+    params: JsonObject
+    deadline: float
+    client_capabilities: JsonObject | None = None
+
+
+class Forget(Struct, frozen=True, tag="forget", tag_field="frame"):
+    """Nobody waits for the answer to an `Ask` any more. It needs none."""
+
+    ref: int
+
+
+class Noted(Struct, frozen=True, tag="noted", tag_field="frame"):
+    """Something that happens while an `Ask` is answered; `payload` is that of an `agent_reply_delta`."""
+
+    ref: int
+    payload: JsonObject
+
+
+class Answered(Struct, frozen=True, tag="answered", tag_field="frame", omit_defaults=True):
+    """The answer to an `Ask`: MCP's result of its method, or why there is none; `code` is a key of `ERRORS`."""
+
+    ref: int
+    result: JsonObject | None = None
+    error: Failure | None = None
+
+
+FromAgent: TypeAlias = Hello | Publish | Read | Drain | Register | Updated | Noted | Answered
+FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused | Registered | Ask | Forget
 
 _encoder = msgspec.json.Encoder()
 _from_agent = msgspec.json.Decoder(FromAgent)
@@ -200,7 +272,7 @@ def decode_from_agent(data: bytes | str) -> tuple[FromAgent, ...]:
         InvalidRequest: not JSON, not frames of this protocol, or nested too deeply; the message says where.
     """
     frames: tuple[FromAgent, ...] = _decode(data, _from_agent, _from_agent_many)
-    if may_be_deep(data) and any(isinstance(frame, Publish) and is_too_deep(frame.payload) for frame in frames):
+    if may_be_deep(data) and any(is_too_deep(_open_part_of(frame)) for frame in frames):
         raise InvalidRequest(f"a payload is nested too deeply; {MAX_DEPTH} levels are taken")
     return frames
 
@@ -212,6 +284,17 @@ def decode_from_gateway(data: bytes | str) -> tuple[FromGateway, ...]:
         InvalidRequest: not JSON, or not frames of this protocol; the message says where.
     """
     return _decode(data, _from_gateway, _from_gateway_many)
+
+
+def _open_part_of(frame: FromAgent) -> Any:
+    """The part of a frame that is the agent's to shape."""
+    match frame:
+        case Publish(payload=payload) | Noted(payload=payload):
+            return payload
+        case Answered(result=result):
+            return result
+        case _:
+            return None
 
 
 def _decode(data: bytes | str, one: "msgspec.json.Decoder[Any]", many: "msgspec.json.Decoder[Any]") -> Any:

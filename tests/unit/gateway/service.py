@@ -27,7 +27,8 @@ from toolwire.core.result import Result
 from toolwire.engine.catalog import Catalog
 from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.recover import recover
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.attached_link import REPLY_LIMIT_BYTES
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel import Party

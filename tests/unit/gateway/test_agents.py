@@ -18,7 +18,8 @@ from toolwire.core.errors import (
 )
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.schema import Validator
-from toolwire.gateway.agents import AgentPatch, AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentPatch, AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.providers.schema import compile_validator
 from toolwire.wire.link import Registration, Skill
 

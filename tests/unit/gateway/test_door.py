@@ -5,7 +5,7 @@ import pytest
 from tests.unit.gateway.world import World, bearer, open_world
 from toolwire.core.call import Caller
 from toolwire.core.errors import AgentNotFound, Forbidden, Unauthorized
-from toolwire.gateway.agents import AgentPatch
+from toolwire.gateway.agent_record import AgentPatch
 from toolwire.gateway.door import GatewayDoor
 from toolwire.gateway.keys import KeyKind
 from toolwire.surfaces.endpoint import Door

@@ -15,7 +15,7 @@ from tests.unit.gateway.world import World, open_world
 from toolwire.core.call import Caller
 from toolwire.core.errors import BlobNotFound
 from toolwire.engine.engine import Engine
-from toolwire.gateway.agents import AgentPatch
+from toolwire.gateway.agent_record import AgentPatch
 from toolwire.gateway.app import gateway_app
 from toolwire.gateway.door import GatewayDoor
 from toolwire.surfaces.limits import Guard

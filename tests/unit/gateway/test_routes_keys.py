@@ -11,7 +11,7 @@ import pytest
 from tests.unit.gateway.world import ManualClock, World, open_world
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.ports import Op
-from toolwire.gateway.agents import AgentPatch
+from toolwire.gateway.agent_record import AgentPatch
 from toolwire.gateway.keys import FIRST_OWNER
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_health import HealthRoutes

@@ -9,7 +9,8 @@ from toolwire.core.handler import Emit
 from toolwire.core.ports import Op, Store
 from toolwire.core.result import Result, text_result
 from toolwire.core.tool import Tool
-from toolwire.gateway.agents import AgentRecord, Agents
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.keys import Keys
 from toolwire.providers.schema import compile_validator
