@@ -1,4 +1,4 @@
-"""The tools of one MCP server as a provider: connected when needed, once for all calls; it names and grants nothing.
+"""One MCP server as a provider: connected when needed, once for all calls; it names and grants nothing.
 
 The official client comes with the extra `mcp` and is imported with the first connection.
 """
@@ -7,21 +7,25 @@ import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
 from toolwire.core.call import Call
+from toolwire.core.change import Change, ListChanged
 from toolwire.core.errors import ServiceTimeout, ServiceUnavailable, ToolNotFound
-from toolwire.core.event import Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Result
 from toolwire.core.tool import Tool
+from toolwire.providers.remote_lists import Kept, Listing, Shelf
+from toolwire.providers.remote_scope import Report, Scopes
 from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, Patience, Server, SessionGone
-from toolwire.providers.remote_values import tool_of
+from toolwire.providers.remote_values import tools_of
 
 if TYPE_CHECKING:
+    from mcp import Client
+
     from toolwire.providers.remote_connection import RemoteConnection
 
 T = TypeVar("T")
@@ -46,6 +50,8 @@ class RemoteProvider:
         patience: how long to wait for it.
         trust_annotations: believe the server that a tool only reads (sdk.md §3.7).
         callbacks: what the server may ask of us.
+        scopes: where calls under way are kept, for callbacks that ask the client behind a call.
+        shelf: lists that the server lets everybody see, shared with other providers of the same server.
     """
 
     def __init__(
@@ -56,29 +62,49 @@ class RemoteProvider:
         patience: Patience | None = None,
         trust_annotations: bool = False,
         callbacks: Callbacks = NO_CALLBACKS,
+        *,
+        scopes: Scopes | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
         self.name = name
         self._server = server
         self._tasks = tasks
         self._patience = patience or Patience()
-        self._trusted = trust_annotations
         self._callbacks = callbacks
         self._connection: RemoteConnection | None = None
         self._closed = False
         self._failures = 0
         self._not_before = -math.inf
-        self._listing = anyio.Lock()
-        self._listed_by: RemoteConnection | None = None
-        self._listed_at = -math.inf
-        self._tools: Mapping[str, Tool] = {}
+        self._scopes = scopes or Scopes()
+        self._shelf: Shelf = {} if shelf is None else shelf
+        self._listeners: list[Callable[[Change], None]] = []
+        timeout_s = self._patience.call_s
+
+        def make(listed: tuple[Any, ...]) -> Mapping[str, Tool]:
+            return tools_of(listed, name, trust_annotations, timeout_s)
+
+        self._tools = Kept(name, "tools", make, self._shelf, {})
 
     def tools(self) -> Sequence[Tool]:
         """The tools as last listed, without asking the server."""
-        return tuple(self._tools.values())
+        return tuple(self._tools.value.values())
+
+    def kept(self, listing: Listing, make: Callable[[tuple[Any, ...]], Any], empty: Any) -> Kept:
+        """Another list of this server, for `done`."""
+        return Kept(self.name, listing, make, self._shelf, empty)
+
+    def heard(self, listener: Callable[[Change], None]) -> None:
+        """Tell `listener` from now on of what the server says to have changed; it must neither block nor raise."""
+        self._listeners.append(listener)
+
+    @property
+    def client(self) -> "Client | None":
+        """The official client, while there is a connection."""
+        return None if self._connection is None else self._connection.client
 
     def about(self) -> dict[str, str]:
         """What the server says it is: `server`, `version`, `protocol`; empty while it is not connected."""
-        client = self._connection.client if self._connection is not None else None
+        client = self.client
         if client is None:
             return {}
         said = client.server_info
@@ -92,14 +118,8 @@ class RemoteProvider:
             ClientNotInstalled: the extra is missing.
             ServiceUnavailable: the server cannot be reached, or does not list its tools.
         """
-
-        async def list_anew(connection: "RemoteConnection") -> None:
-            oldest = anyio.current_time() - self._patience.list_max_age_s
-            if not connection.followed and self._listed_at < oldest:
-                connection.stale = True
-            await self._list(connection)
-
-        await self._done(list_anew)
+        max_age_s = self._patience.list_max_age_s
+        await self.done(lambda connection: self._tools.fresh(connection, max_age_s))
         return self.tools()
 
     async def find(self, name: str) -> Tool:
@@ -109,14 +129,14 @@ class RemoteProvider:
             ToolNotFound: the server has no such tool (any more).
             ServiceUnavailable: as `current`.
         """
-        await self._done(self._list)
-        tool = self._tools.get(name)
+        await self.done(self._tools.fresh)
+        tool = self._tools.value.get(name)
         if tool is None:
             raise ToolNotFound(f"{self.name} has no tool {name!r} (any more); list its tools to see what there is")
         return tool
 
     async def call(self, call: Call, emit: Emit) -> Result:
-        """Run `call` on the server; what the server reports of its progress is emitted.
+        """Run `call` on the server; what the server tells of it is emitted, and what it asks is asked.
 
         Raises:
             ToolNotFound: the server has no such tool.
@@ -128,9 +148,25 @@ class RemoteProvider:
         Cancellation: the server is told to stop.
         """
         limit_s = self._limit(call)
-        with anyio.move_on_after(None if limit_s == math.inf else max(0.0, limit_s)):
-            return await self._answered(call, emit)
+        with self._scopes.entered(emit, limit_s) as scope:
+            return await self.done(lambda connection: self._send(connection, call, scope.report))
         raise ServiceTimeout(f"{self.name} did not answer {call.tool!r} within {max(0.0, limit_s):.3g} s")
+
+    async def done(self, action: "Callable[[RemoteConnection], Awaitable[T]]") -> T:
+        """What `action` gives on a connection; on a second one when the first has lost its session.
+
+        Raises:
+            ServiceUnavailable: the server cannot be reached; or what `action` raises.
+        """
+        connection = await self._connected()
+        try:
+            return await action(connection)
+        except SessionGone:
+            connection.close()
+        try:
+            return await action(await self._connected())
+        except SessionGone:
+            raise ServiceUnavailable(f"{self.name} does not keep the sessions that it opens") from None
 
     async def aclose(self) -> None:
         """Close the connection and wait until nothing is left of it; calls under way fail."""
@@ -144,28 +180,10 @@ class RemoteProvider:
         own = math.inf if self._patience.call_s is None else self._patience.call_s
         return min(call.deadline - time.time(), own)
 
-    async def _answered(self, call: Call, emit: Emit) -> Result:
-        relay = _Relay(emit)
-
-        async def send(connection: "RemoteConnection") -> Result:
-            await self._list(connection)
-            if call.tool not in self._tools:
-                raise ToolNotFound(f"{self.name} has no tool {call.tool!r}; list its tools to see what there is")
-            return await connection.call(self.name, call.tool, call.arguments, relay)
-
-        return await self._done(send)
-
-    async def _done(self, action: "Callable[[RemoteConnection], Awaitable[T]]") -> T:
-        """What `action` gives on a connection; on a second one when the first has lost its session."""
-        connection = await self._connected()
-        try:
-            return await action(connection)
-        except SessionGone:
-            connection.close()
-        try:
-            return await action(await self._connected())
-        except SessionGone:
-            raise ServiceUnavailable(f"{self.name} does not keep the sessions that it opens") from None
+    async def _send(self, connection: "RemoteConnection", call: Call, report: Report) -> Result:
+        if call.tool not in await self._tools.fresh(connection):
+            raise ToolNotFound(f"{self.name} has no tool {call.tool!r}; list its tools to see what there is")
+        return await connection.call(self.name, call.tool, call.arguments, report)
 
     async def _connected(self) -> "RemoteConnection":
         connection = self._connection
@@ -202,35 +220,13 @@ class RemoteProvider:
                 retry_after_ms=math.ceil(wait_s * 1000),
             )
 
-    async def _list(self, connection: "RemoteConnection") -> None:
-        """Have the list of this connection, as new as the server says it must be."""
-        if self._listed_by is connection and not connection.stale:
-            return
-        async with self._listing:
-            if self._listed_by is connection and not connection.stale:
-                return
-            listed = await connection.list_tools(self.name)
-            tools: dict[str, Tool] = {}
-            for each in listed:
-                if each.name in tools:
-                    raise ServiceUnavailable(f"{self.name} lists two tools named {each.name!r}")
-                tools[each.name] = tool_of(each, f"mcp:{self.name}", self._trusted, self._patience.call_s)
-            self._tools, self._listed_by, self._listed_at = tools, connection, anyio.current_time()
-
-
-class _Relay:
-    """Passes the server's progress on, strictly rising whatever the server says."""
-
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
-        self._last = -math.inf
-
-    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
-        number = progress
-        if not number > self._last:  # NaN too
-            number = 1.0 if self._last == -math.inf else self._last + 1
-        self._last = number
-        self._emit(Progress(number, total, message))
+    def _tell(self, change: Change) -> None:
+        if isinstance(change, ListChanged):
+            self._shelf.pop(change.which, None)
+            if change.which == "resources":
+                self._shelf.pop("templates", None)
+        for listener in self._listeners:
+            listener(change)
 
 
 @asynccontextmanager

@@ -5,13 +5,37 @@ from typing import Any, cast
 import pydantic
 from mcp import MCPError, types
 
-from toolwire.core.errors import AgentLost, InvalidAgentResponse, ServiceUnavailable, ToolwireError
+from toolwire.core.errors import (
+    ERRORS,
+    AgentLost,
+    InternalError,
+    InvalidAgentResponse,
+    InvalidParam,
+    MethodNotFound,
+    MissingCapability,
+    ResourceNotFound,
+    ServiceUnavailable,
+    ToolwireError,
+)
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.result import Result, failed
+from toolwire.core.result import TOOL_FAILED, Result, failed
 from toolwire.providers.remote_http import LOST, MARK, NO_SESSION, REFUSED, UNREACHABLE
 from toolwire.providers.remote_server import SessionGone
 
 MAX_WORDS = 2000
+
+RESOURCE_NOT_FOUND = -32002
+_CODES = {
+    types.METHOD_NOT_FOUND: "tool_not_found",
+    types.INVALID_PARAMS: "invalid_param",
+    types.INTERNAL_ERROR: "internal_error",
+    types.MISSING_REQUIRED_CLIENT_CAPABILITY: "missing_client_capability",
+}
+_RAISED: dict[int, type[ToolwireError]] = {
+    types.METHOD_NOT_FOUND: MethodNotFound,
+    types.INVALID_PARAMS: InvalidParam,
+    types.MISSING_REQUIRED_CLIENT_CAPABILITY: MissingCapability,
+}
 
 UNSENT = (UNREACHABLE, REFUSED)
 LIST_IS_OLD = (types.METHOD_NOT_FOUND, types.INVALID_PARAMS)
@@ -40,7 +64,7 @@ def call_ended(error: Exception, name: str, words: str) -> Result:
         case MCPError():
             mark = mark_of(error)
             if mark is None:
-                return failed(error.message[:MAX_WORDS] or "refused", data={"jsonrpc": error.code})
+                return failed(error.message[:MAX_WORDS] or "refused", code_of(error), {"jsonrpc": error.code})
             raise _lost(mark, name, words or error.message)
         case pydantic.ValidationError():
             raise InvalidAgentResponse(f"{name} answered with something that is no result: {_first(error)}")
@@ -50,20 +74,48 @@ def call_ended(error: Exception, name: str, words: str) -> Result:
             raise error
 
 
-def list_ended(error: Exception, name: str, words: str) -> Exception:
-    """What to raise when the client raised `error` for a list of tools."""
+def code_of(error: MCPError) -> str:
+    """Our code for what a server has answered: the one that it names, as our own hosts do, or its number's."""
+    given: object = error.data
+    named = cast("JsonObject", given).get("code") if isinstance(given, dict) else None
+    if isinstance(named, str) and named in ERRORS:
+        return named
+    return _CODES.get(error.code, TOOL_FAILED)
+
+
+def request_ended(error: Exception, name: str, words: str) -> Exception:
+    """What to raise when the client raised `error` for a resource, a prompt or a completion."""
+    match error:
+        case MCPError():
+            mark = mark_of(error)
+            if mark is not None:
+                return _lost(mark, name, words or error.message)
+            given: object = error.data
+            data = cast("JsonObject", given) if isinstance(given, dict) else {}
+            message = error.message[:MAX_WORDS] or "refused"
+            if error.code == RESOURCE_NOT_FOUND or (error.code == types.INVALID_PARAMS and "uri" in data):
+                return ResourceNotFound(message, **({"uri": data["uri"]} if "uri" in data else {}))
+            return _RAISED.get(error.code, InternalError)(message)
+        case pydantic.ValidationError():
+            return InvalidAgentResponse(f"{name} answered with something that MCP does not know: {_first(error)}")
+        case _:
+            return InternalError(f"{name}: {str(error)[:MAX_WORDS]}")
+
+
+def list_ended(error: Exception, name: str, listing: str, words: str) -> Exception:
+    """What to raise when the client raised `error` for a list."""
     match error:
         case MCPError():
             mark = mark_of(error)
             if mark == NO_SESSION:
                 return SessionGone()
-            return ServiceUnavailable(f"{name} does not list its tools: {words or error.message}")
+            return ServiceUnavailable(f"{name} does not list its {listing}: {words or error.message}")
         case TimeoutError():
-            return ServiceUnavailable(f"{name} does not list its tools: it did not answer in time")
+            return ServiceUnavailable(f"{name} does not list its {listing}: it did not answer in time")
         case pydantic.ValidationError():
-            return ServiceUnavailable(f"{name} does not list its tools as MCP does: {_first(error)}")
+            return ServiceUnavailable(f"{name} does not list its {listing} as MCP does: {_first(error)}")
         case _:
-            return ServiceUnavailable(f"{name} does not list its tools: {error}")
+            return ServiceUnavailable(f"{name} does not list its {listing}: {error}")
 
 
 def _lost(mark: str, name: str, words: str) -> ToolwireError | SessionGone:

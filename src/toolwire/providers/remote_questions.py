@@ -1,15 +1,17 @@
 """What an MCP server asks of its client, given to `Callbacks` in MCP's words; it decides no answer."""
 
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pydantic
-from mcp import types
+from mcp import Client, MCPError, types
 from mcp.client.session import ClientRequestContext
 
 from toolwire.core.errors import ToolwireError
 from toolwire.core.jsontypes import JsonObject
+from toolwire.providers.remote_changes import MODERN
 from toolwire.providers.remote_server import Ask, Callbacks
 
 LOGGER = logging.getLogger("toolwire.remote")
@@ -45,7 +47,17 @@ def client_options(callbacks: Callbacks) -> dict[str, Any]:
             hear(_plain(params))
 
         options["logging_callback"] = log
+        options["log_level"] = callbacks.log_level
     return options
+
+
+async def hear_logs(client: Client, callbacks: Callbacks) -> None:
+    """Ask a server of the initialize wire for its log messages; on 2026-07-28 each request asks for its own."""
+    if callbacks.log is None or client.protocol_version == MODERN or client.server_capabilities.logging is None:
+        return
+    level = types.SetLevelRequest(params=types.SetLevelRequestParams(level=callbacks.log_level))
+    with contextlib.suppress(MCPError):  # then there are none
+        await client.session.send_request(level, types.EmptyResult)
 
 
 def _answering(
@@ -64,4 +76,5 @@ def _answering(
 
 
 def _plain(params: pydantic.BaseModel) -> JsonObject:
-    return params.model_dump(mode="json", by_alias=True, exclude_none=True)
+    """The params as sent, without `_meta`, which is between the server and this connection."""
+    return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})

@@ -57,6 +57,8 @@ class HttpServer(Struct, frozen=True):
 Server: TypeAlias = StdioServer | HttpServer
 
 
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
 Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 """Answers one question of a server: the request's params come in, its result goes out, both in MCP's words.
 
@@ -73,6 +75,7 @@ class Callbacks(Struct, frozen=True):
         sample: answers `sampling/createMessage`.
         roots: answers `roots/list`.
         log: told of each log message, the params of `notifications/message`; must neither block nor raise.
+        log_level: from which level on.
         sampling: what of sampling is declared, such as `{"tools": {}}`.
     """
 
@@ -80,6 +83,7 @@ class Callbacks(Struct, frozen=True):
     sample: Ask | None = None
     roots: Ask | None = None
     log: Callable[[JsonObject], None] | None = None
+    log_level: LogLevel = "debug"
     sampling: JsonObject | None = None
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolwire.core.errors import InvalidAgentResponse
+from toolwire.core.errors import InvalidAgentResponse, ServiceUnavailable
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Content, Failure, Result, Text
 from toolwire.core.tool import RiskLevel, Tool
@@ -46,6 +46,20 @@ def tool_of(listed: "types.Tool", source: str, trusted: bool, timeout_s: float |
         source=source,
     )
     return msgspec.structs.replace(made, version=made.digest()[:16])
+
+
+def tools_of(listed: "tuple[types.Tool, ...]", name: str, trusted: bool, timeout_s: float | None) -> dict[str, Tool]:
+    """Tools by their names; `name` is what messages call the server.
+
+    Raises:
+        ServiceUnavailable: two have the same.
+    """
+    tools: dict[str, Tool] = {}
+    for each in listed:
+        if each.name in tools:
+            raise ServiceUnavailable(f"{name} lists two tools named {each.name!r}")
+        tools[each.name] = tool_of(each, f"mcp:{name}", trusted, timeout_s)
+    return tools
 
 
 def result_of(answer: "types.CallToolResult") -> Result:

@@ -1,0 +1,55 @@
+"""A transport of the official client that tells when no message can come any more; it reads none of them."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import anyio
+
+
+@asynccontextmanager
+async def watched(transport: Any, ended: anyio.Event) -> AsyncGenerator[Any]:
+    """`transport`, which sets `ended` when no message can come any more."""
+    async with transport as (reading, writing):
+        yield _WatchedStream(reading, ended), writing
+
+
+class _WatchedStream:
+    """A stream of messages that tells when it is at its end."""
+
+    def __init__(self, stream: Any, ended: anyio.Event) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    @property
+    def last_context(self) -> Any:
+        """Whose message came last; the official streams carry it."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> Any:
+        """The next message."""
+        try:
+            return await self._stream.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._ended.set()
+            raise
+
+    async def aclose(self) -> None:
+        """Let go of the stream."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *exception: Any) -> bool | None:
+        return await self._stream.__aexit__(*exception)
