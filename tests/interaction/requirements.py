@@ -218,6 +218,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "tools.bad-arguments": Requirement(
         "Arguments that do not fit a known tool are a result that says so in words.", "mcp.md S21", ALL
     ),
+    "tools.repaired": Requirement(
+        "A text is decoded only where the schema refuses it and takes what it holds, and never for a strict tool.",
+        "mcp.md S27",
+        ALL,
+    ),
     "tools.failed": Requirement("A tool that fails is a result with isError.", "gateway.md D18; mcp.md S23", ALL),
     "tools.deadline": Requirement(
         "A call ends at its deadline: 60 s, or what the caller gives, up to ten minutes.", "gateway.md D19", ALL

@@ -174,6 +174,7 @@ def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = F
         icons=definition.icons,
         expose_as_tool=expose,
         idempotent=definition.idempotent,
+        strict=definition.strict,
         long_running=long_running,
         timeout_ms=None if definition.timeout_s is None else math.ceil(definition.timeout_s * 1000),
     )

@@ -20,9 +20,10 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     `input_schema` is a JSON Schema of type object, kept as written. `timeout_s` overrides the caller's default
     time-out, in seconds. `source` names where the tool comes from ("agent:<id>", "module:<name>", …).
     `idempotent` says that running it twice does no harm, so it may be sent again after a crash.
+    `strict` says that a text is never decoded where the schema wants something else (mcp.md S27).
     `task` says whether its calls are tasks, which may go on for `task_timeout_s` when their request is over.
-    `risk_level`, `version`, `source`, `idempotent` and what is said of time and tasks are ours and never go on MCP's
-    wire.
+    `risk_level`, `version`, `source`, `idempotent`, `strict` and what is said of time and tasks are ours and never go
+    on MCP's wire.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     timeout_s: float | None = None
     source: str = ""
     idempotent: bool = False
+    strict: bool = False
     task: TaskMode = "never"
     task_timeout_s: float | None = None
 

@@ -50,6 +50,7 @@ class Entry:
         """Check arguments before anybody sees them; what comes back is what the provider gets.
 
         A text is decoded where the schema refuses it and takes what it holds: models write `"3"` for `3` (mcp.md S27).
+        Of a tool that is strict it is not.
 
         Raises:
             InvalidArguments: with `param` (the first wrong path) and `violations` in its data.
@@ -57,7 +58,7 @@ class Entry:
         found = self.validator.check(arguments)
         if not found:
             return arguments
-        repaired = self.validator.repaired(arguments)
+        repaired = None if self.tool.strict else self.validator.repaired(arguments)
         if repaired is not None:
             return repaired
         shown = found[:MAX_SHOWN_VIOLATIONS]

@@ -9,13 +9,14 @@ import msgspec
 
 from toolwire.core.handler import Handler
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.tool import RiskLevel, Tool
+from toolwire.core.tool import RiskLevel, TaskMode, Tool
 from toolwire.sdk.authoring.checks import (
     checked_annotations,
     checked_name,
     checked_options,
     checked_risk,
     checked_schema,
+    checked_task,
     checked_text,
     checked_timeout,
     version_of,
@@ -62,6 +63,9 @@ class ToolOptions(TypedDict, total=False):
         validate: check the arguments of a function `(arguments, ctx)` against its schema inside the SDK, too.
         strict: do not decode a text in which the model hid a number or an object.
         inline: run a synchronous function on the event loop, because it never blocks.
+        task: whether a call over MCP is a task, which its client need not wait for: "never" (the default), "optional",
+            where the client knows tasks, or "required", so that no other client has the tool.
+        task_timeout: seconds a task may take; by default the server's own limit, a day.
     """
 
     name: str
@@ -79,6 +83,8 @@ class ToolOptions(TypedDict, total=False):
     validate: bool
     strict: bool
     inline: bool
+    task: TaskMode
+    task_timeout: float | None
 
 
 @dataclass(frozen=True)
@@ -311,6 +317,9 @@ def _built(fn: Body, options: ToolOptions, signature: Signature | None) -> Decor
         version=version_of(options.get("version"), schema, body),
         timeout_s=checked_timeout(options.get("timeout")),
         idempotent=options.get("idempotent", False),
+        task=checked_task(options.get("task", "never")),
+        task_timeout_s=checked_timeout(options.get("task_timeout"), "task_timeout"),
+        strict=options.get("strict", False),
     )
     return DecoratedTool(
         definition,

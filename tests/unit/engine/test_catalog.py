@@ -145,3 +145,11 @@ def test_of_very_many_faults_only_some_are_told():
         catalog.find("work").check({})
     assert len(refused.value.data["violations"]) == MAX_SHOWN_VIOLATIONS
     assert "/999" not in refused.value.message
+
+
+def test_arguments_of_a_strict_tool_are_refused_as_they_came():
+    """mcp.md S27: its author wants no guessing."""
+    catalog = Catalog(lambda schema: Strict([Violation("/n", "is not a number")], {"n": 3}))
+    catalog.replace([Tool("work", strict=True)], Tools())
+    with pytest.raises(InvalidArguments):
+        catalog.find("work").check({"n": "3"})
