@@ -34,10 +34,10 @@ class Attachment(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
 class TaskTerms(Struct, frozen=True):
     """For how long a call that is a task may run, and is known afterwards; both Unix seconds, UTC.
 
-    `runs_until` is its own deadline, whatever that of the request was that began it.
+    `ends_by` is its own deadline, whatever that of the request was that began it.
     """
 
-    runs_until: float
+    ends_by: float
     kept_until: float
 
 
@@ -81,4 +81,4 @@ class Call(Struct, frozen=True, omit_defaults=True):
     @property
     def done_by(self) -> float:
         """Until when whoever works on the call has time, Unix seconds, UTC."""
-        return self.deadline if self.task is None else self.task.runs_until
+        return self.deadline if self.task is None else self.task.ends_by

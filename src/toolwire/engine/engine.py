@@ -184,7 +184,7 @@ class Engine:
     def last_moment(self, record: Record) -> float:
         """Unix seconds at which a call ends, whoever still waits for it."""
         if record.call.task is not None:
-            return record.call.task.runs_until
+            return record.call.task.ends_by
         if record.call.outlives_request:
             return max(record.call.deadline, record.created_at + self.limits.keyed_deadline_s)
         return record.call.deadline

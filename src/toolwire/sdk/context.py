@@ -70,7 +70,7 @@ class ToolContext:
             "trace_id": call.parent or call.id,
             "tool_use_id": call.id,
         }
-        made = cls(metadata=metadata, deadline=call.deadline, call_id=call.id, emit=emit)
+        made = cls(metadata=metadata, deadline=call.done_by, call_id=call.id, emit=emit)
         made._client = call.client_capabilities or made._client
         return made
 

@@ -10,20 +10,25 @@ from toolwire.core.change import Change
 from toolwire.core.errors import InvalidParam, InvalidRequest, MethodNotFound, NotAcceptable
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, Reply, result_reply
+from toolwire.surfaces.changes import Changes
+from toolwire.surfaces.mcp_tasks import watch_tasks
 from toolwire.surfaces.sessions import Kept
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.changes import MAX_URIS, acknowledged_body, change_body, read_wanted, subscription_meta
 from toolwire.wire.mcp.envelope import SERVER_INFO_KEY
 from toolwire.wire.mcp.library import read_uri
 from toolwire.wire.mcp.replies import plain_result
+from toolwire.wire.mcp.tasks import read_watched
 
 
 async def listen(engine: Engine, asked: Asked) -> Reply:
     """Tell of changes until the client has had enough; where the server ends it, `asked.parting` is the last word."""
     endpoint, notify, id_ = asked.endpoint, asked.notify, asked.message.id
-    if endpoint.library.changes is None:
-        raise MethodNotFound("'subscriptions/listen': nothing that is offered here changes")
+    changes, task_ids = endpoint.library.changes, read_watched(asked.message)
+    if changes is None and not task_ids:
+        raise MethodNotFound("'subscriptions/listen': nothing that is offered here changes, and no task is named")
     wanted = read_wanted(asked.message, endpoint.features)
+    watch = await watch_tasks(engine, asked, task_ids)
     if notify is None:
         raise NotAcceptable("a subscription is a stream; accept text/event-stream")
 
@@ -33,9 +38,10 @@ async def listen(engine: Engine, asked: Asked) -> Reply:
 
     meta = {**subscription_meta(id_), SERVER_INFO_KEY: Raw(endpoint.stamp.server_info)}
     asked.parting = result_body(id_, plain_result({"resultType": "complete", "_meta": meta}))
-    with endpoint.library.changes.heard(hear):
-        notify(acknowledged_body(wanted, id_))
-        await anyio.sleep_forever()
+    with (changes or Changes()).heard(hear):
+        notify(acknowledged_body(wanted, id_, watch.task_ids))
+        with watch.heard(notify, id_):
+            await anyio.sleep_forever()
     return Reply(asked.parting)
 
 

@@ -27,6 +27,15 @@ from toolwire.surfaces.mcp_changes import listen, subscribe, unsubscribe
 from toolwire.surfaces.mcp_logging import set_level, wanted_level
 from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
 from toolwire.surfaces.mcp_resources import list_resources, list_templates, read_resource
+from toolwire.surfaces.mcp_tasks import (
+    CONTEXT_KEY,
+    as_task,
+    call_meta,
+    cancel_task,
+    created_reply,
+    get_task,
+    update_task,
+)
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.handshake import discover_result, initialize_result
 from toolwire.wire.mcp.replies import CACHED_PRIVATELY, tool_result, tools_list_result
@@ -35,8 +44,6 @@ from toolwire.wire.rest import rfc3339
 
 logger = logging.getLogger("toolwire.surfaces")
 
-CONTEXT_KEY = "toolwire/context_id"
-TASK_KEY = "toolwire/task_id"
 KEY_KEY = "toolwire/idempotency_key"
 REPLAY_KEY = "toolwire/idempotency"
 TIMEOUT_KEY = "toolwire/timeout_ms"
@@ -82,11 +89,14 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
     call = await _call_of(engine, asked, params)
     asked.call_id = call.id
     asked.outlives_request = call.outlives_request
+    entry = endpoint.catalog.get(call.tool)
+    if entry is not None and entry.tool.task != "never":
+        call = as_task(engine, asked, call, entry.tool)
     asked.progress_token = params.progress_token
     try:
         asked.log_level = wanted_level(asked, params.meta)
         is_heard = params.progress_token is not None or asked.log_level is not None
-        listener = asked.listener if is_heard else None
+        listener = asked.listener if is_heard and call.task is None else None
         submission = await engine.submit(call, endpoint.catalog, listener)
     except InvalidArguments as error:
         if endpoint.plane == "gateway":
@@ -94,7 +104,8 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
         body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
         return Reply(result_body(asked.message.id, body))
-    return _ended(asked, submission)
+    told = None if call.task is None else created_reply(engine, asked, call, submission)
+    return told or _ended(asked, submission)
 
 
 def _ended(asked: Asked, submission: Submission) -> Reply:
@@ -114,9 +125,7 @@ def _ended(asked: Asked, submission: Submission) -> Reply:
             data["idempotency"] = replay
         reply = failure_reply(endpoint, asked.message.id, Failure(failure.code, failure.message, data), asked.modern)
         return Reply(reply.body, reply.status, submission.replayed, refused=True)
-    meta: JsonObject = {}
-    if on_gateway:
-        meta = {TASK_KEY: record.call.id, CONTEXT_KEY: record.call.context_id}
+    meta = call_meta(endpoint, record.call)
     if replay is not None:
         meta[REPLAY_KEY] = replay
     body = tool_result(result, meta or None, endpoint.stamp if asked.modern else None, asked.version)
@@ -211,6 +220,9 @@ METHODS: Mapping[tuple[str, bool], Method] = {
     ("resources/subscribe", False): subscribe,
     ("resources/unsubscribe", False): unsubscribe,
     ("subscriptions/listen", True): listen,
+    ("tasks/get", True): get_task,
+    ("tasks/update", True): update_task,
+    ("tasks/cancel", True): cancel_task,
 }
 """(method, on 2026-07-28) → what it does."""
 

@@ -11,7 +11,7 @@ import msgspec
 
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_tool_name
-from toolwire.core.tool import RiskLevel
+from toolwire.core.tool import RiskLevel, TaskMode
 
 VERSION_LEN = 16
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -57,7 +57,18 @@ def checked_risk(level: str) -> RiskLevel:
     return cast("RiskLevel", level)
 
 
-def checked_timeout(timeout: float | None) -> float | None:
+def checked_task(mode: str) -> TaskMode:
+    """Whether calls are tasks.
+
+    Raises:
+        ValueError: none of the three words for it.
+    """
+    if mode not in get_args(TaskMode):
+        raise ValueError(f"tool(task) must be 'never', 'optional' or 'required', got {mode!r}")
+    return cast("TaskMode", mode)
+
+
+def checked_timeout(timeout: float | None, option: str = "timeout") -> float | None:
     """A time-out in seconds.
 
     Raises:
@@ -67,9 +78,9 @@ def checked_timeout(timeout: float | None) -> float | None:
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance] -- authors do not all check types
-        raise TypeError(f"tool(timeout) must be seconds as a number, got {timeout!r}")
+        raise TypeError(f"tool({option}) must be seconds as a number, got {timeout!r}")
     if not (math.isfinite(timeout) and timeout > 0):
-        raise ValueError(f"tool(timeout) must be a positive number of seconds, got {timeout!r}")
+        raise ValueError(f"tool({option}) must be a positive number of seconds, got {timeout!r}")
     return float(timeout)
 
 

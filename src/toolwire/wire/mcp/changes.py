@@ -4,6 +4,7 @@ Spec: MCP 2025-11-25 server/resources#subscriptions and #list-changed-notificati
 subscriptions/listen (mcp.md 1.2, change notifications).
 """
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from msgspec import Raw, Struct
@@ -42,7 +43,7 @@ def read_wanted(message: Message, features: Features) -> Wanted:
     given = as_object(message.params.get("notifications"))
     if given is None:
         raise InvalidParam("params.notifications must be an object: what to be told of", param="notifications")
-    offered = {"tools": True, "prompts": features.prompts, "resources": features.resources}
+    offered = {"tools": features.changes, "prompts": features.prompts, "resources": features.resources}
     lists: set[str] = set()
     for name, flag in _FLAGS.items():
         wanted = given.get(flag)
@@ -54,11 +55,19 @@ def read_wanted(message: Message, features: Features) -> Wanted:
     return Wanted(frozenset(lists), uris if features.resources else frozenset())
 
 
-def acknowledged_body(wanted: Wanted, subscription: bytes) -> bytes:
-    """`notifications/subscriptions/acknowledged`; `subscription` is the request's id as JSON text."""
+def acknowledged_body(wanted: Wanted, subscription: bytes, task_ids: Sequence[str] = ()) -> bytes:
+    """`notifications/subscriptions/acknowledged`.
+
+    Args:
+        wanted: the changes that are told.
+        subscription: the request's id as JSON text.
+        task_ids: the tasks that are told of (mcp.md 1.4).
+    """
     shown: JsonObject = {flag: True for name, flag in _FLAGS.items() if name in wanted.lists}
     if wanted.uris:
         shown[_URIS] = sorted(wanted.uris)
+    if task_ids:
+        shown["taskIds"] = list(task_ids)
     return notification_body(
         "notifications/subscriptions/acknowledged", {"notifications": shown, "_meta": subscription_meta(subscription)}
     )

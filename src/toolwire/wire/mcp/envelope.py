@@ -20,7 +20,14 @@ CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
 PROGRESS_KEY = "progressToken"
 
-ROUTED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+ROUTED_BY = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 """Methods whose `Mcp-Name` header repeats a parameter."""
 
 _SENT_ONCE = (b"mcp-protocol-version", b"mcp-method")

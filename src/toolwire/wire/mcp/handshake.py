@@ -3,12 +3,17 @@
 Spec: MCP 2025-11-25 basic/lifecycle#initialization; MCP 2026-07-28 server/discover.
 """
 
+from typing import Final
+
 from msgspec import Struct
 
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.jsonrpc import Message
 from toolwire.wire.mcp.versions import MODERN, negotiate
+
+TASKS: Final = "io.modelcontextprotocol/tasks"
+"""The name of the tasks extension, where it is declared and where it is advertised; every endpoint serves it."""
 
 
 class ServerInfo(Struct, frozen=True):
@@ -83,7 +88,8 @@ def initialize_result(message: Message, info: ServerInfo, features: Features = T
 
 def discover_result(info: ServerInfo, features: Features = TOOLS_ALONE) -> JsonObject:
     """The answer to `server/discover`, before the result envelope."""
-    result: JsonObject = {"supportedVersions": list(MODERN), "capabilities": capabilities(features)}
+    served: JsonObject = {**capabilities(features), "extensions": {TASKS: {}}}
+    result: JsonObject = {"supportedVersions": list(MODERN), "capabilities": served}
     if info.instructions:
         result["instructions"] = info.instructions
     return result
