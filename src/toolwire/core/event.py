@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from toolwire.core.asking import Question
 from toolwire.core.result import Content, Result
 
 
@@ -29,13 +30,25 @@ class Chunk(Struct, frozen=True, tag="chunk", omit_defaults=True):
     content: Content
 
 
+class Asks(Struct, frozen=True, tag="asks"):
+    """Something is asked of the client; the call goes on when all of it is answered."""
+
+    questions: tuple[Question, ...]
+
+
+class Answered(Struct, frozen=True, tag="answered"):
+    """What became of questions, by key: "accept", "decline", "cancel", or "answered"; what was said is not told."""
+
+    outcomes: dict[str, str]
+
+
 class Finished(Struct, frozen=True, tag="finished"):
     """The end; nothing comes after it."""
 
     result: Result
 
 
-Event: TypeAlias = Progress | Log | Chunk | Finished
+Event: TypeAlias = Progress | Log | Chunk | Asks | Answered | Finished
 
 
 class Stamped(Struct, frozen=True):

@@ -3,21 +3,25 @@
 import logging
 import math
 import threading
-from collections.abc import Awaitable, Generator, Mapping, MutableMapping
-from typing import Any, Self
+from collections.abc import Awaitable, Generator, Mapping, MutableMapping, Sequence
+from typing import Any, Literal, Self, TypeVar, overload
 
 import anyio
 
+from toolwire.core.asking import NobodyToAsk, asker_of, is_declared, require
 from toolwire.core.call import Call
-from toolwire.core.errors import MissingCapability
-from toolwire.core.event import Chunk, Event, Log, Progress
+from toolwire.core.event import Answered, Asks, Chunk, Event, Log, Progress
 from toolwire.core.handler import Emit
-from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.prompt import PromptMessage
 from toolwire.core.result import Text
+from toolwire.sdk.asking import Ask, AskForm, AskModel, AskPage, AskRoots, Elicited, Root, Sampled, checker, outcome_of
 from toolwire.sdk.content import ContentStore, MemoryContentStore
 from toolwire.sdk.encode import clean_text
 
 LOGGER = logging.getLogger("toolwire.tool")
+
+_T = TypeVar("_T")
 
 _LEVELS = {
     logging.CRITICAL: "critical",
@@ -58,6 +62,7 @@ class ToolContext:
         self._abandoned = False
         self._log: CallLog | None = None
         self._client: JsonObject = {}
+        self._asked = 0
         self._thread = threading.get_ident()
         self._loop = None if emit is None else anyio.lowlevel.current_token()
 
@@ -85,11 +90,7 @@ class ToolContext:
 
     def client_can(self, capability: str) -> bool:
         """Whether the client has declared a capability, such as "sampling" or "elicitation.url"."""
-        holder: Any = self._client
-        for name in capability.split("."):
-            found = as_object(holder)
-            holder = None if found is None else found.get(name)
-        return holder is not None and holder is not False
+        return is_declared(self._client, capability)
 
     def require_client(self, *capabilities: str) -> None:
         """Refuse the call unless the client has declared all of these, such as "sampling" or "elicitation.url".
@@ -97,15 +98,117 @@ class ToolContext:
         Raises:
             MissingCapability: it has not; let it out, and the client is told which it needs (mcp.md 1.2, −32021).
         """
-        missing = [capability for capability in capabilities if not self.client_can(capability)]
-        if missing:
-            required: JsonObject = {}
-            for capability in missing:
-                holder = required
-                for name in capability.split("."):
-                    holder = holder.setdefault(name, {})
-            words = ", ".join(repr(capability) for capability in missing)
-            raise MissingCapability(f"the client has not declared {words}", requiredCapabilities=required)
+        require(self._client, capabilities)
+
+    @overload
+    async def elicit(self, message: str, schema: type[_T], *, key: str = "") -> Elicited[_T]: ...
+    @overload
+    async def elicit(self, message: str, schema: JsonObject, *, key: str = "") -> Elicited[JsonObject]: ...
+    async def elicit(self, message: str, schema: Any, *, key: str = "") -> Elicited[Any]:
+        """Ask the person behind the client to fill in a form.
+
+        Args:
+            message: what it is for.
+            schema: a dataclass, a TypedDict, a Struct or a schema; its fields are texts, numbers, yes or no, choices.
+            key: names the question within the call; by default its number.
+
+        Raises:
+            TypeError: a form cannot show that schema.
+            MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`.
+        """
+        return await self._ask_one(AskForm[Any](message, schema), key)
+
+    async def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited[None]:
+        """Ask the person behind the client to visit a page, for what must not pass through the client.
+
+        Accepted means that the person agreed to; what happens on the page is for the page to know. When it is done
+        there, `page_done` says so.
+
+        Raises:
+            MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`; the URL is not one of the web.
+        """
+        return await self._ask_one(AskPage(message, url), key)
+
+    def page_done(self, visit: Elicited[None]) -> None:
+        """Tell the client that the page of `elicit_url` has done its work, where a client can be told that."""
+        asker = None if self._emit is None else asker_of(self._emit)
+        if asker is not None:
+            asker.complete(visit.key)
+
+    async def sample(
+        self,
+        messages: str | Sequence[PromptMessage | JsonObject],
+        max_tokens: int = 1000,
+        *,
+        system: str | None = None,
+        tools: Sequence[Any] = (),
+        tool_choice: Literal["auto", "required", "none"] | None = None,
+        key: str = "",
+    ) -> Sampled:
+        """Ask the client's model; `toolwire.sdk.asking.AskModel` takes more options.
+
+        Raises:
+            TypeError: a message or a tool is none.
+            MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`.
+        """
+        asked = AskModel(messages, max_tokens, system=system, tools=tools, tool_choice=tool_choice)
+        return await self._ask_one(asked, key)
+
+    async def roots(self, *, key: str = "") -> tuple[Root, ...]:
+        """The folders that the client's user works in.
+
+        Raises:
+            MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`.
+        """
+        return await self._ask_one(AskRoots(), key)
+
+    async def ask_all(self, asks: Mapping[str, Ask[Any]]) -> dict[str, Any]:
+        """Ask several things at once and wait for all answers.
+
+        Args:
+            asks: by key, any of `AskForm`, `AskPage`, `AskModel` and `AskRoots`.
+
+        Returns:
+            By key, what the single methods would have given.
+
+        Raises:
+            MissingCapability: the client has not declared that it can be asked so, or there is none.
+            Declined: the client answered with an error.
+            UnfitAnswer: it answered something else, on a wire where it cannot be asked again.
+            ValueError: a key was used before in this call.
+        """
+        questions = [ask.question(key) for key, ask in asks.items()]
+        needs = [need for question in questions for need in question.needs]
+        asker = None if self._emit is None else asker_of(self._emit)
+        if asker is None:
+            words = ", ".join(dict.fromkeys(needs))
+            raise NobodyToAsk(f"nobody behind this call can be asked: no client has declared that it can do {words}")
+        require(asker.can, needs)
+        self._send(Asks(tuple(questions)))
+        given = await asker.ask(questions, checker(asks))
+        self._client, self.deadline = asker.can, asker.deadline
+        answers = {key: ask.read(given[key], key) for key, ask in asks.items()}
+        self._send(Answered({key: outcome_of(answer) for key, answer in answers.items()}))
+        return answers
+
+    def wait(self, asked: Awaitable[_T]) -> _T:
+        """For the body of a plain `def`: wait for what one of the methods above gives, such as `ctx.roots()`.
+
+        Raises:
+            RuntimeError: the body is an `async def`, or runs inline; write `await` there.
+        """
+
+        async def ask() -> _T:
+            return await asked
+
+        if self._loop is None or threading.get_ident() == self._thread:
+            raise RuntimeError("ctx.wait() is for the thread of a plain `def`; write `await` in an `async def`")
+        return anyio.from_thread.run(ask, token=self._loop)
+
+    async def _ask_one(self, ask: Ask[_T], key: str) -> _T:
+        self._asked += 1
+        key = key or f"question_{self._asked}"
+        return (await self.ask_all({key: ask}))[key]
 
     @property
     def log(self) -> "CallLog":
