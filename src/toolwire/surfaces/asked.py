@@ -33,7 +33,10 @@ class Asked(Struct):
     it. `progress_token` is JSON text. `listener` hears the call's events. `log_level` is from which level on the client
     wants log messages. `kept` is what the client of a connection without sessions has asked for, and `declared` what it
     can do; `keep` changes what the session or connection keeps, where there is one. `notify` sends a notification ahead
-    of the answer, where that can be. `parting` is the answer in case that the server ends the request.
+    of the answer, where that can be. `parting` is the answer in case that the server ends the request. `request` sends a
+    request of ours ahead of the answer, where the client can be asked on its own request; what it gives is to be called
+    once nobody waits for the response any more, and until then a client that comes back is asked again. `planned_id` is
+    the id of the call that is to become of the request, where that has been told already.
     """
 
     message: Message
@@ -53,6 +56,8 @@ class Asked(Struct):
     declared: JsonObject | None = None
     notify: Callable[[bytes], None] | None = None
     parting: bytes | None = None
+    request: Callable[[bytes], Callable[[], None]] | None = None
+    planned_id: str | None = None
 
     def client_capabilities(self, meta: JsonObject) -> JsonObject | None:
         """What the client can do, `meta` being the request's; `None` for nothing."""

@@ -105,10 +105,11 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
         return Reply(result_body(asked.message.id, body))
     told = None if call.task is None else created_reply(engine, asked, call, submission)
-    return told or _ended(asked, submission)
+    return told or ended(asked, submission)
 
 
-def _ended(asked: Asked, submission: Submission) -> Reply:
+def ended(asked: Asked, submission: Submission) -> Reply:
+    """The response to a call that has ended."""
     endpoint, record = asked.endpoint, submission.record
     result = record.result
     assert result is not None
@@ -159,7 +160,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
                 param=f"_meta.{CONTEXT_KEY}" if extras.context_id is None else "arguments.context_id",
             )
     return Call(
-        id=new_id("call"),
+        id=asked.planned_id or new_id("call"),
         caller=caller,
         tool=params.name,
         arguments=extras.arguments,
