@@ -12,10 +12,13 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
+from toolwire.core.change import ResourceUpdated
 from toolwire.core.errors import InvalidRequest, ToolwireError
 from toolwire.core.ports import Clock
+from toolwire.core.result import Failure
 from toolwire.engine.deadline import Timer
 from toolwire.gateway.agents import Agents
+from toolwire.gateway.asks import LinkAsks
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.channel import Party, Receipt, cancel_message
 from toolwire.gateway.channels import Channels
@@ -36,17 +39,22 @@ from toolwire.gateway.link_frames import (
 from toolwire.gateway.presence import Presence
 from toolwire.wire.link import (
     PROTOCOL,
+    Answered,
     Deliver,
     Drain,
     FromAgent,
     FromGateway,
     Hello,
     Message,
+    Noted,
     Publish,
     Published,
     Read,
     Refused,
+    Register,
+    Registered,
     Rows,
+    Updated,
     Welcome,
     decode_from_agent,
 )
@@ -114,6 +122,8 @@ class AttachedLink:
         self._ack_timer: Timer | None = None
         self._committing = 0
         self._committed = anyio.Event()
+        self._asks = LinkAsks(self._put)
+        self._registering = anyio.Lock()
 
     async def serve(self, receive: Receive) -> None:
         """Greet the agent, then take and send frames until either side ends it."""
@@ -191,6 +201,7 @@ class AttachedLink:
                 tasks.cancel_scope.cancel("the link is gone")
         finally:
             self._tasks = None
+            self._presence.asks.detach(self.agent_id, self._asks)
             desk.detach(self)
             if not desk.online and code != GOING_AWAY:
                 self._presence.note_detached(self.agent_id)
@@ -198,6 +209,8 @@ class AttachedLink:
     def _attach(self, desk: Desk, hello: Hello) -> None:
         if not desk.online:
             self._presence.note_attached(self.agent_id)
+        if hello.answers:
+            self._presence.asks.attach(self.agent_id, self._asks)
         for message_id in desk.attach(self, hello.running):
             self.tell(cancel_message("", message_id, self._clock.now()))
 
@@ -228,8 +241,17 @@ class AttachedLink:
                 case Read():
                     assert self._tasks is not None
                     self._tasks.start_soon(self._answer_read, frame)
+                case Answered():
+                    self._asks.answered(frame)
+                case Noted():
+                    self._asks.noted(frame)
+                case Updated():
+                    self._agents.tell(self.agent_id, ResourceUpdated(frame.uri))
+                case Register():
+                    assert self._tasks is not None
+                    self._tasks.start_soon(self._register, frame)
                 case Drain():
-                    self.draining = True
+                    self.draining = self._asks.draining = True
                 case Hello():
                     self._put(Refused("invalid_request", "hello was said already"))
 
@@ -260,6 +282,14 @@ class AttachedLink:
         else:
             self._put_by_and_by(Published(frame.ref, outcome.message_id, outcome.offset, outcome.idempotent))
 
+    async def _register(self, frame: Register) -> None:
+        try:
+            async with self._registering:  # which lets them in in the order in which they came
+                skills = await self._agents.sync(self.agent_id, frame.registration)
+            self._put(Registered(frame.ref, skills))
+        except ToolwireError as error:
+            self._put(Refused(error.code, error.told, frame.ref))
+
     async def _answer_read(self, frame: Read) -> None:
         try:
             channel = await self._channels.find(frame.channel_id, self._party)
@@ -279,11 +309,18 @@ class AttachedLink:
         """The frames of a large message without those that alone are too large; the agent is told which."""
         limit, kept = self._reply_limit_bytes, list[FromAgent]()
         for frame in frames:
-            if isinstance(frame, Publish) and payload_bytes(frame) > limit:
-                self._put(Refused("payload_too_large", f"the payload is larger than {limit} bytes", frame.ref))
+            if isinstance(frame, Publish | Answered) and payload_bytes(frame) > limit:
+                self._refuse_one(frame, f"it is larger than {limit} bytes")
             else:
                 kept.append(frame)
         return tuple(kept)
+
+    def _refuse_one(self, frame: Publish | Answered, why: str) -> None:
+        if isinstance(frame, Answered):
+            error = Failure("invalid_agent_response", f"the agent's answer cannot be taken: {why}")
+            self._asks.answered(Answered(frame.ref, error=error))
+        else:
+            self._put(Refused("payload_too_large", f"the payload cannot be taken: {why}", frame.ref))
 
     def _put(self, frame: FromGateway) -> None:
         self._outgoing.append(frame)

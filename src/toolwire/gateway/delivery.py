@@ -15,7 +15,7 @@ from toolwire.core.errors import ToolwireError
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Del, Op, Put
 from toolwire.engine.deadline import Timer
-from toolwire.providers.agent_reply import DELTA, progress_of
+from toolwire.providers.agent_reply import DELTA, event_of
 from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, Message
 
 MAX_NACKS: Final = 3
@@ -115,8 +115,8 @@ class Delivery:
         if message.publisher_id != self.agent_id:
             return
         if message.type in (DELTA, INPUT_REQUIRED):
-            if self.emit is not None and (progress := progress_of(message.payload)) is not None:
-                self.emit(progress)
+            if self.emit is not None and (event := event_of(message.payload)) is not None:
+                self.emit(event)
         elif message.type in TERMINAL_TYPES and not self.settled:
             self.answer = message
             self._settle()

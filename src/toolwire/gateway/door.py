@@ -15,7 +15,8 @@ from toolwire.core.errors import AgentNotFound, Forbidden
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity, identity_of
-from toolwire.surfaces.endpoint import Admission, Endpoint, Headers
+from toolwire.gateway.library import Libraries
+from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
 
 MAX_ADMITTED = 16_384
 """(key, agent) pairs whose admission is remembered; beyond that all are forgotten and worked out anew."""
@@ -43,6 +44,7 @@ class GatewayDoor:
         public_url: where the gateway is reached from outside, without a slash at the end; may be set later.
         call_timeout_s: the time-out of a call whose tool has none of its own.
         owns_context: whether a caller (second) may go on in a channel (third) with an agent (first).
+        libraries: what agents offer beside tools; without it that is nothing.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class GatewayDoor:
         public_url: str = "",
         call_timeout_s: float = 60.0,
         owns_context: Callable[[str, Caller, str], Awaitable[bool]] | None = None,
+        libraries: Libraries | None = None,
     ) -> None:
         self.public_url = public_url
         self._auth = auth
         self._agents = agents
         self._call_timeout_s = call_timeout_s
         self._owns_context = owns_context
+        self._libraries = libraries
         self._places: dict[str, _Place] = {}
         self._admitted: dict[tuple[str, str], _Admitted] = {}
         agents.on_removed(self._forget)
@@ -99,6 +103,7 @@ class GatewayDoor:
             endpoint = place.endpoint
             endpoint.name, endpoint.version = record.name, record.version or "0"
             endpoint.title, endpoint.instructions = record.display_name or None, record.shown_description or None
+            endpoint.library = self._library(record)
             endpoint.stamp_cache = None
         return place.endpoint
 
@@ -114,7 +119,12 @@ class GatewayDoor:
             call_timeout_s=self._call_timeout_s,
             take_extras=partial(self._agents.take_extras, record.agent_id),
             owns_context=None if self._owns_context is None else partial(self._owns_context, record.agent_id),
+            library=self._library(record),
+            logs=True,
         )
+
+    def _library(self, record: AgentRecord) -> Library:
+        return TOOLS_ALONE if self._libraries is None else self._libraries.of(record)
 
     def _forget(self, record: AgentRecord) -> None:
         self._places.pop(record.agent_id, None)

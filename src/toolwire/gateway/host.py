@@ -26,6 +26,7 @@ from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
 from toolwire.gateway.door import GatewayDoor
 from toolwire.gateway.keys import Keys
+from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
@@ -86,7 +87,8 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, conversations.owns)
+    libraries = Libraries(agents, presence.asks)
+    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, conversations.owns, libraries)
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from toolwire.core.errors import InvalidRequest, ToolwireError
 from toolwire.gateway.channel import Draft
-from toolwire.wire.link import FromAgent, FromGateway, Publish, decode_from_agent
+from toolwire.wire.link import Answered, FromAgent, FromGateway, Publish, decode_from_agent
 from toolwire.wire.rest import failure
 
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -74,9 +74,9 @@ def draft_of(frame: Publish) -> Draft:
     return Draft(frame.type, frame.payload, frame.message_id, frame.in_reply_to)
 
 
-def payload_bytes(frame: Publish) -> int:
-    """How large a message is that a frame wants published."""
-    return len(_encode(frame.payload))
+def payload_bytes(frame: Publish | Answered) -> int:
+    """How large that is what a frame brings."""
+    return len(_encode(frame.payload if isinstance(frame, Publish) else frame.result))
 
 
 async def refuse_handshake(scope: MutableMapping[str, Any], send: Send, error: ToolwireError) -> None:

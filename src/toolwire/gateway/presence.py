@@ -13,6 +13,7 @@ from toolwire.core.errors import AgentNotFound, ServiceUnavailable, ToolwireErro
 from toolwire.core.ports import Del, Op, Put, Store
 from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.recorder import Recorder
+from toolwire.gateway.asks import Asks
 from toolwire.gateway.delivery import Delivery, decode_delivery
 from toolwire.gateway.desk import Desk, PushTaker, Rules
 from toolwire.wire.link import DeliveryMode
@@ -29,6 +30,9 @@ class Presence:
         timekeeper: the engine's.
         mode_of: the delivery mode of an agent now.
         rules: how long what may take.
+
+    Attributes:
+        asks: who is attached that answers questions.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Presence:
         self._desks: dict[str, Desk] = {}
         self._to_record: list[tuple[Delivery, PushTaker]] = []
         self._wake: anyio.Event | None = None
+        self.asks = Asks(lambda agent_id: self.desk(agent_id).expected_until)
 
     def desk(self, agent_id: str) -> Desk:
         """The desk of an agent."""

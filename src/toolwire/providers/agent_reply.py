@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from toolwire.core.errors import AgentBusy, InvalidAgentResponse, OutcomeUnknown
-from toolwire.core.event import Progress
+from toolwire.core.errors import AgentBusy, InvalidAgentResponse, MissingCapability, OutcomeUnknown
+from toolwire.core.event import Event, Log, Progress
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import (
     TOOL_FAILED,
@@ -22,6 +22,7 @@ from toolwire.core.result import (
     Link,
     Result,
     Text,
+    failed,
 )
 from toolwire.wire.link import Message
 
@@ -40,12 +41,19 @@ class _Reply(Struct, frozen=True):
     error: str | JsonObject | bool | None = None
     is_error: bool = False
     code: str | None = None
+    data: JsonObject | None = None
 
 
 class _Step(Struct, frozen=True):
     progress: float
     total: float | None = None
     message: str | None = None
+
+
+class _Line(Struct, frozen=True):
+    level: str
+    text: str
+    logger: str | None = None
 
 
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -73,16 +81,19 @@ def result_of(message: Message) -> Result:
     return _failure(message.type, reply)
 
 
-def progress_of(payload: JsonObject) -> Progress | None:
+def event_of(payload: JsonObject) -> Event | None:
     """What the caller may see of a reply that ends nothing; `None` for thoughts, empty pieces and other shapes.
 
-    Takes `{"text"}` of an `agent_reply_delta` or an `agent.input_required`, `{"text": "", "progress": {…}}`, and the
-    frame `{"session_key", "update": {…}}` of which only `agent_message_chunk` is meant for the caller
-    (gateway.md 1H, D20).
+    Takes `{"text"}` of an `agent_reply_delta` or an `agent.input_required`, `{"text": "", "progress": {…}}`,
+    `{"text": "", "log": {…}}`, and the frame `{"session_key", "update": {…}}` of which only `agent_message_chunk` is
+    meant for the caller (gateway.md 1H, D20).
     """
     step = payload.get("progress")
     if step is not None:
         return _step(step)
+    line = payload.get("log")
+    if line is not None:
+        return _line(line)
     text = payload.get("text")
     if text is None:
         text = _chunk_text(payload.get("update"))
@@ -98,6 +109,14 @@ def _step(step: object) -> Progress | None:
     return Progress(known.progress, known.total, known.message)
 
 
+def _line(line: object) -> Log | None:
+    try:
+        known = msgspec.convert(line, _Line)
+    except msgspec.ValidationError:
+        return None
+    return Log(known.level, known.text, known.logger)
+
+
 def _chunk_text(update: Any) -> object:
     if not isinstance(update, dict):
         return None
@@ -109,13 +128,17 @@ def _chunk_text(update: Any) -> object:
 
 
 def _failure(kind: str, reply: _Reply) -> Result:
-    """A failure that a model may read (D18); `outcome_unknown` is the one code that means more than that."""
+    """A failure that a model may read (D18), unless its code says more than that."""
     code = reply.code
     if code is None and isinstance(reply.error, dict) and isinstance(reply.error.get("code"), str):
         code = str(reply.error["code"])
     words = _words(reply)
     if code == "outcome_unknown":
         raise OutcomeUnknown(words or "the agent began this call and cannot say how it ended; check before you retry")
+    if code == MissingCapability.code and reply.data is not None:
+        return failed(
+            words, MissingCapability.code, {"requiredCapabilities": reply.data.get("requiredCapabilities") or {}}
+        )
     content = _content(reply) if reply.content or reply.text else (Text(words or _said_nothing(kind)),)
     told = None if code is None else {"agent_code": code[:_MAX_CODE_LEN]}
     return Result(content=content, structured=reply.structured, error=Failure(TOOL_FAILED, words or kind, told))
@@ -150,13 +173,13 @@ def _content(reply: _Reply) -> tuple[Content, ...]:
 def _checked(block: Content) -> Content:
     """The block, checked beyond its shape: base64 is base64, and a resource has one body, or none and so is a link."""
     if isinstance(block, Image | Audio):
-        _check_base64(block.data, "data")
+        check_base64(block.data, "data")
     elif isinstance(block, Embedded):
         resource = block.resource
         if resource.text is not None and resource.blob is not None:
             raise InvalidAgentResponse(f"the agent's resource {resource.uri!r} has both text and blob; send one")
         if resource.blob is not None:
-            _check_base64(resource.blob, "resource.blob")
+            check_base64(resource.blob, "resource.blob")
         elif resource.text is None:
             name = resource.uri.rstrip("/").rpartition("/")[2] or resource.uri
             return Link(
@@ -169,7 +192,12 @@ def _checked(block: Content) -> Content:
     return block
 
 
-def _check_base64(data: str, where: str) -> None:
+def check_base64(data: str, where: str) -> None:
+    """Refuse what an agent sent as base64 and is none.
+
+    Raises:
+        InvalidAgentResponse: `data` is not base64.
+    """
     try:
         binascii.a2b_base64(data, strict_mode=True)
     except (binascii.Error, ValueError):

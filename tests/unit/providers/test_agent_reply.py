@@ -18,7 +18,7 @@ from toolwire.core.result import (
     ResourceContents,
     Text,
 )
-from toolwire.providers.agent_reply import progress_of, result_of
+from toolwire.providers.agent_reply import event_of, result_of
 from toolwire.wire.link import Message
 
 PNG = b64encode(b"\x89PNG").decode()
@@ -165,4 +165,4 @@ def test_what_is_no_answer_is_an_invalid_agent_response(payload: dict[str, Any])
 )
 def test_a_delta_becomes_progress_or_nothing(payload: dict[str, Any], progress: Progress | None):
     """gateway.md 17, 1H, D20: thoughts and odd shapes never reach the caller and never end the call."""
-    assert progress_of(payload) == progress
+    assert event_of(payload) == progress
