@@ -25,6 +25,7 @@ from toolwire.sdk.authoring.coerce import Arguments, UnfitArguments
 from toolwire.sdk.authoring.derive import derive_input, derive_output
 from toolwire.sdk.authoring.docstring import read_docstring
 from toolwire.sdk.authoring.handler import ContextFor, Ends, Plan, binder, checked, make_handler
+from toolwire.sdk.authoring.inlining import inline_refs
 from toolwire.sdk.authoring.signature import (
     Body,
     Signature,
@@ -62,6 +63,7 @@ class ToolOptions(TypedDict, total=False):
         annotations: MCP's hints, such as `readOnlyHint`.
         validate: check the arguments of a function `(arguments, ctx)` against its schema inside the SDK, too.
         strict: do not decode a text in which the model hid a number or an object.
+        inline_refs: write what `$ref`s in the schemas name in place, for clients that cannot follow them.
         inline: run a synchronous function on the event loop, because it never blocks.
         task: whether a call over MCP is a task, which its client need not wait for: "never" (the default), "optional",
             where the client knows tasks, or "required", so that no other client has the tool.
@@ -82,6 +84,7 @@ class ToolOptions(TypedDict, total=False):
     annotations: JsonObject | None
     validate: bool
     strict: bool
+    inline_refs: bool
     inline: bool
     task: TaskMode
     task_timeout: float | None
@@ -292,6 +295,9 @@ def _built(fn: Body, options: ToolOptions, signature: Signature | None) -> Decor
     name = checked_name(options["name"] if "name" in options else getattr(body, "__name__", ""))
     schema = _input(name, options, signature, doc.parameters)
     output_schema, wrap = _output(options, signature)
+    if options.get("inline_refs", False):
+        schema = inline_refs(schema)
+        output_schema = None if output_schema is None else inline_refs(output_schema)
     plan = Plan(
         name=name,
         fn=fn,
