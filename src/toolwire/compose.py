@@ -15,12 +15,14 @@ from typing import Any
 import anyio
 from anyio.abc import TaskStatus
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.config import Config
 from toolwire.core.call import Caller
 from toolwire.core.ports import Blobs, Clock, Store
 from toolwire.engine.catalog import Catalog
-from toolwire.engine.engine import Engine, Limits
+from toolwire.engine.ending import Limits, TaskLimits
+from toolwire.engine.engine import Engine
 from toolwire.providers.function import FunctionProvider, LocalTool
 from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
@@ -66,6 +68,7 @@ async def open_data(config: Config) -> AsyncGenerator[Opened]:
             keyed_deadline_s=config.keyed_deadline_s,
             idempotency_ttl_s=config.idempotency_ttl_s,
             history_ttl_s=config.history_ttl_s,
+            tasks=TaskLimits(config.task_timeout_s, config.task_ttl_s, config.task_poll_s),
         )
         yield Opened(store, blobs, clock, Engine(store, blobs, clock, limits), _kept_secret(folder / "secret.key"))
 
@@ -125,6 +128,10 @@ class ToolServer:
         provider = FunctionProvider(tools)
         self.endpoint.catalog.replace(provider.tools(), provider, handlers=provider.handlers)
         self.endpoint.library = library
+
+    def limit_tasks(self, limits: TaskLimits) -> None:
+        """Let tasks that are begun from now on take as long, and be known for as long, as this says."""
+        self._engine.limits = replace(self._engine.limits, tasks=limits)
 
     async def serve_stdio(self) -> None:
         """Serve stdin and stdout until stdin ends, or SIGTERM says stop: then what is under way is cancelled.

@@ -72,6 +72,13 @@ class Config(Struct, frozen=True):
     idempotency_ttl_s: Annotated[Seconds, _says("How long an idempotency key is remembered with its result.")] = (
         86_400.0
     )
+    task_timeout_s: Annotated[
+        Seconds, _says("How long a task, a call that its client need not wait for, may take, unless its tool says so.")
+    ] = 86_400.0
+    task_ttl_s: Annotated[
+        Seconds, _says("How long a task's end can be asked for after its time-out, however early it comes.")
+    ] = 3_600.0
+    task_poll_s: Annotated[Seconds, _says("How often clients are asked to look at a task at most.")] = 1.0
     attachments_max: Annotated[
         int, _says("Attachments that one call may have.", "a whole number from 0 to 1000", ge=0, le=1000)
     ] = 16
@@ -90,6 +97,13 @@ class Config(Struct, frozen=True):
     sse_keepalive_s: Annotated[
         Seconds, _says("How often a silent event stream gets a comment, so that no proxy closes it.")
     ] = 15.0
+    lenient_versions: Annotated[
+        bool,
+        _says(
+            "Believe the body of a request that names 2026-07-28 under an `MCP-Protocol-Version` of an older one.",
+            "true or false",
+        ),
+    ] = False
     fallback_tool: Annotated[
         bool, _says("Offer the tool `message` for an agent that registers no tool.", "true or false")
     ] = True

@@ -11,6 +11,7 @@ from toolwire.compose import ToolServer, open_tool_server
 from toolwire.core.change import Change, ListChanged, ResourceUpdated
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import PromptMessage
+from toolwire.engine.ending import TaskLimits
 from toolwire.sdk.home_loop import HomeLoop
 from toolwire.sdk.offer import Offer
 from toolwire.sdk.prompt import from_assistant, from_user
@@ -25,6 +26,7 @@ __all__ = [
     "PromptMessage",
     "ResourceUpdated",
     "Server",
+    "TaskLimits",
     "from_assistant",
     "from_user",
 ]
@@ -67,13 +69,14 @@ class Server(Offer):
 
     @asynccontextmanager
     async def open(
-        self, guard: Guard | None = None, settings: HttpSettings | None = None
+        self, guard: Guard | None = None, settings: HttpSettings | None = None, tasks: TaskLimits | None = None
     ) -> AsyncGenerator[ToolServer]:
         """Run the server until the block ends: `app` of what comes is an ASGI app, `serve_stdio` serves stdio.
 
         Args:
             guard: tells our own Host and Origin from others'; by default loopback only.
             settings: limits of the HTTP surface.
+            tasks: how long tasks may take and are known.
 
         Raises:
             InvalidParam: a tool's schema cannot be used.
@@ -90,6 +93,8 @@ class Server(Offer):
             title=self.title,
             instructions=self.instructions,
         ) as served:
+            if tasks is not None:
+                served.limit_tasks(tasks)
             opened = _Opened(served, changes, HomeLoop())
             self._opened.append(opened)
             try:

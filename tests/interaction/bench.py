@@ -168,7 +168,7 @@ class Peer:
 
     def start(self, method: str, params: Any = None, id_: Any = 1, **more: Any) -> Answer:
         """Begin a request; its answer may not have begun yet."""
-        name: str | None = None if params is None else params.get("name", params.get("uri"))
+        name: str | None = None if params is None else params.get("name", params.get("uri", params.get("taskId")))
         sent = headers(self.era, method, name, **{**self.more, **more})
         return self.client.start("POST", "/mcp", sent, body(method, params, id_, self.era))
 

@@ -62,7 +62,7 @@ async def test_discover_says_versions_and_capabilities():
     async with open_bench() as bench:
         assert (await (await bench.peer(NEW).ask("server/discover")).json())["result"] == {
             "supportedVersions": [NEW],
-            "capabilities": {"tools": {}, "logging": {}},
+            "capabilities": {"tools": {}, "logging": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}},
             "ttlMs": 0,
             "cacheScope": "private",
             **STAMP,

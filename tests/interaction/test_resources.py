@@ -31,7 +31,13 @@ async def test_what_is_offered_is_advertised(cell: Cell):
             "prompts": {"listChanged": True},
             "completions": {},
             "logging": {},
+            **extensions(talk),
         }
+
+
+def extensions(talk: Talk) -> dict[str, Any]:
+    """What every endpoint serves on the newer wire."""
+    return {"extensions": {"io.modelcontextprotocol/tasks": {}}} if talk.era == NEW else {}
 
 
 @proves("capabilities.offered")
@@ -41,7 +47,7 @@ async def test_what_is_not_offered_is_neither_advertised_nor_known(cell: Cell):
     async with talking(cell, lambda _: Server("bench")) as talk:
         opening = "server/discover" if talk.era == NEW else "initialize"
         result = await talk.result(opening, {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {}})
-        assert result["capabilities"] == {"tools": {"listChanged": True}, "logging": {}}
+        assert result["capabilities"] == {"tools": {"listChanged": True}, "logging": {}, **extensions(talk)}
         for method in (
             "resources/list",
             "resources/templates/list",

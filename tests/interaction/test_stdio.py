@@ -42,7 +42,7 @@ async def test_discover_says_versions_and_capabilities():
         result = (await served.lines.message())["result"]
         assert result == {
             "supportedVersions": [NEW],
-            "capabilities": {"tools": {}, "logging": {}},
+            "capabilities": {"tools": {}, "logging": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}},
             "ttlMs": 0,
             "cacheScope": "private",
             **STAMP,

@@ -16,6 +16,7 @@ from toolwire.agent.worker import Body
 from toolwire.core.call import Call
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.jsontypes import JsonObject
+from toolwire.core.names import valid_tool_name
 from toolwire.core.result import Result, failed
 from toolwire.sdk.authoring.checks import checked_options
 from toolwire.sdk.authoring.signature import Body as Function
@@ -57,6 +58,7 @@ class Tools:
     def __init__(self) -> None:
         self._offered: dict[str, _Offered] = {}
         self._on_message: tuple[_Offered, str] | None = None
+        self._made: dict[str, DecoratedTool] = {}
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -68,13 +70,27 @@ class Tools:
 
         Raises:
             TypeError: it is no tool.
-            ValueError: there is one of that name.
+            ValueError: there is one of that name, or models do not take the name.
         """
         if not isinstance(tool, DecoratedTool):  # pyright: ignore[reportUnnecessaryIsInstance] -- authors do not all check types
             raise TypeError(f"an agent's tools are functions made tools by @tool, got {tool!r}")
+        if not valid_tool_name(tool.name):
+            raise ValueError(f"{tool.name!r} cannot be an agent's tool: not every model takes such a name; rename it")
         if tool.name in self._offered:
             raise ValueError(f"the agent has a tool {tool.name!r} already; give one of the two another name")
         self._offered[tool.name] = _offered(tool, expose=expose, long_running=long_running)
+        self._made[tool.name] = tool
+
+    def keep(self, tool: DecoratedTool) -> bool:
+        """Offer a tool unless it is offered already; says whether it was not.
+
+        Raises:
+            TypeError, ValueError: as `add`.
+        """
+        if self._made.get(tool.name) is tool:
+            return False
+        self.add(tool)
+        return True
 
     def build(self, function: Function, options: AgentToolOptions) -> DecoratedTool:
         """Make `function` a tool with these options and offer it.
@@ -175,7 +191,7 @@ def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = F
         expose_as_tool=expose,
         idempotent=definition.idempotent,
         strict=definition.strict,
-        long_running=long_running,
+        long_running=long_running or definition.task != "never",
         timeout_ms=None if definition.timeout_s is None else math.ceil(definition.timeout_s * 1000),
     )
     lane = "" if is_async(tool.__wrapped__) else definition.name

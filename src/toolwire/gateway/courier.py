@@ -220,7 +220,9 @@ class Courier:
 
     def _payload(self, call: Call, tool: Tool, channel_id: str, now: float) -> JsonObject:
         """The payload of the `chat_message` (gateway.md 1H, 1I)."""
-        deadline = max(call.deadline, now + self._keyed_deadline_s) if call.outlives_request else call.deadline
+        deadline = call.done_by
+        if call.outlives_request and call.task is None:
+            deadline = max(deadline, now + self._keyed_deadline_s)
         payload: JsonObject = {
             "channel_id": channel_id,
             "context_id": channel_id,
@@ -272,7 +274,8 @@ class Courier:
         try:
             return await delivery.wait()
         except get_cancelled_exc_class():
-            if not call.outlives_request and not self._cut_off(delivery):
+            is_wanted = call.outlives_request and call.task is None  # a task is cancelled by whoever wanted it
+            if not is_wanted and not self._cut_off(delivery):
                 self._tell_cancelled(delivery)
             raise
         finally:

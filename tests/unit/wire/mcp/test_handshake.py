@@ -9,6 +9,7 @@ from toolwire.wire.jsonrpc import Message
 from toolwire.wire.mcp.handshake import Features, ServerInfo, capabilities, discover_result, initialize_result
 
 PLAIN = ServerInfo("toolwire", "1.2")
+EXTENSIONS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 FULL = ServerInfo("toolwire", "1.2", "Toolwire", "Ask before you delete.")
 
 
@@ -39,7 +40,8 @@ def test_initialize_needs_a_version(version: Any):
 
 
 def test_discover_lists_versions_and_capabilities_and_leaves_the_name_to_the_stamp():
-    assert discover_result(PLAIN) == {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    served = {"tools": {}, **EXTENSIONS}
+    assert discover_result(PLAIN) == {"supportedVersions": ["2026-07-28"], "capabilities": served}
     assert discover_result(FULL)["instructions"] == "Ask before you delete."
 
 
@@ -56,5 +58,5 @@ def test_what_is_served_beside_tools_is_advertised_on_either_wire():
     everything = Features(resources=True, prompts=True, completions=True, logging=True)
     shown: dict[str, dict[str, str]] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}}
     assert initialize_result(initialize("2025-11-25"), PLAIN, everything)["capabilities"] == shown
-    assert discover_result(PLAIN, everything)["capabilities"] == shown
-    assert discover_result(PLAIN, Features(prompts=True))["capabilities"] == {"tools": {}, "prompts": {}}
+    assert discover_result(PLAIN, everything)["capabilities"] == {**shown, **EXTENSIONS}
+    assert discover_result(PLAIN, Features(prompts=True))["capabilities"] == {"tools": {}, "prompts": {}, **EXTENSIONS}
