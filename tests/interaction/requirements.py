@@ -82,6 +82,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "mcp.md S28",
         frozenset({HTTP_2025}),
     ),
+    "ladder.lenient": Requirement(
+        "A server that is told to be lenient believes such a body, and is as strict as ever in everything else.",
+        "mcp.md S28",
+        frozenset({HTTP_2025}),
+    ),
     "ladder.method-unknown": Requirement(
         "A method that does not exist is -32601: 200 on the older wire, 404 on the newer, which has lost five.",
         "mcp.md 1.2, 1.3 step 11",

@@ -31,7 +31,7 @@ from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Door
 from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
-from toolwire.surfaces.hop import Hop
+from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.limits import (
     Disconnected,
     Guard,
@@ -44,10 +44,10 @@ from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
 from toolwire.surfaces.standalone import Standalone
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.client_features import pack_capabilities
-from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing
+from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing, names_version, read_meta
 from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
-from toolwire.wire.mcp.versions import LATEST_MODERN, is_legacy
+from toolwire.wire.mcp.versions import LATEST_MODERN, MODERN, is_legacy
 
 logger = logging.getLogger("toolwire.surfaces")
 
@@ -57,10 +57,15 @@ LAST_WORDS_S = 1.0
 
 
 class HttpSettings(Struct, frozen=True):
-    """Sizes in bytes, times in seconds."""
+    """Sizes in bytes, times in seconds.
+
+    `lenient_versions` believes the body of a request that names 2026-07-28 under a header of an older version, which
+    some clients send; by default such a request is refused, because proxies may have routed it by its header.
+    """
 
     request_limit_bytes: int = 1024 * 1024
     sse_keepalive_s: float = 15.0
+    lenient_versions: bool = False
 
 
 class McpHttp:
@@ -123,23 +128,19 @@ class McpHttp:
         else:
             message = decode(await read_body(hop.receive, hop.headers, limit))
         version = facts.version
-        modern = version is None
         if isinstance(message, Posted):
-            if modern:
+            if version is None:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
             await send_plain(hop.send, 202, None)
             return
-        asked = Asked(message, admission.caller, admission.endpoint, version or LATEST_MODERN, modern, facts.key)
+        modern = version is None or (self._settings.lenient_versions and names_version(message) in MODERN)
+        spoken = LATEST_MODERN if modern or version is None else version
+        asked = Asked(message, admission.caller, admission.endpoint, spoken, modern, facts.key)
         try:
             if not modern:
                 await self._check_wire(hop, asked)
             elif message.is_request:
-                if facts.routing is None or not facts.routing.fits(message):
-                    facts.routing = check_routing(message, hop.headers)
-                if message.method == "tools/call" and (mirrored := asked.endpoint.mirrored()):
-                    params = message.params
-                    found = mirrored.get(str(params.get("name")), ())
-                    check_param_headers(found, params.get("arguments"), hop.scope["headers"])
+                _check_envelope(hop, asked, facts)
         except ToolwireError as error:
             reply = error_reply(asked, error)
             await send_plain(hop.send, reply.status, reply.body)
@@ -291,6 +292,20 @@ class McpHttp:
         running.exchange.keep_alive(self._engine.timekeeper, self._settings.sse_keepalive_s)
         if running.asked.modern:
             self._tasks.start_soon(running.watch_disconnect, self._engine)
+
+
+def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:
+    """The newer wire alone."""
+    message = asked.message
+    if facts.version is not None:  # its headers say nothing of the body, which is believed
+        read_meta(message)
+        return
+    if facts.routing is None or not facts.routing.fits(message):
+        facts.routing = check_routing(message, hop.headers)
+    if message.method == "tools/call" and (mirrored := asked.endpoint.mirrored()):
+        params = message.params
+        found = mirrored.get(str(params.get("name")), ())
+        check_param_headers(found, params.get("arguments"), hop.scope["headers"])
 
 
 class _Running:

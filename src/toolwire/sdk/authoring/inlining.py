@@ -12,7 +12,7 @@ import msgspec
 
 from toolwire.core.jsontypes import JsonObject, as_object
 
-MAX_NODES: Final = 5_000
+MAX_PARTS: Final = 5_000
 """Schemas in the result: names that stand for each other by the dozen would double it each time."""
 DEFINITIONS: Final = ("$defs", "definitions")
 
@@ -57,13 +57,13 @@ class _Inliner:
         self._root = root
         self._anchors: dict[str, JsonObject] = {}
         self._loops: dict[str, bool] = {}
-        self._nodes = 0
-        for number, node in enumerate(_walk(root)):
-            if number and any(key in node for key in _OWN_BASE):
+        self._parts = 0
+        for number, part in enumerate(_walk(root)):
+            if number and any(key in part for key in _OWN_BASE):
                 raise _Kept
-            anchor = node.get("$anchor")
+            anchor = part.get("$anchor")
             if isinstance(anchor, str):
-                self._anchors[f"#{anchor}"] = node
+                self._anchors[f"#{anchor}"] = part
 
     def inlined(self) -> JsonObject:
         root = {key: value for key, value in self._root.items() if key not in DEFINITIONS}
@@ -76,22 +76,22 @@ class _Inliner:
                 made[group] = kept
         return made
 
-    def _write(self, node: Any) -> Any:
+    def _write(self, part: Any) -> Any:
         """A schema with its references written in place."""
-        found = as_object(node)
+        found = as_object(part)
         if found is None:
-            return node
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
+            return part
+        self._parts += 1
+        if self._parts > MAX_PARTS:
             raise _Kept
         ref = found.get("$ref")
         if isinstance(ref, str) and not self._loops_back(ref):
             return self._in_place(found, self._target(ref))
         return _mapped(found, self._write)
 
-    def _in_place(self, node: JsonObject, target: Any) -> Any:
+    def _in_place(self, part: JsonObject, target: Any) -> Any:
         """What `$ref` names, with what stands beside it."""
-        beside = _mapped({key: value for key, value in node.items() if key != "$ref"}, self._write)
+        beside = _mapped({key: value for key, value in part.items() if key != "$ref"}, self._write)
         written = self._write(target)
         named = as_object(written)
         if named is None:  # true or false
@@ -142,7 +142,7 @@ class _Inliner:
         if ref in self._anchors:
             for group in DEFINITIONS:
                 for name, definition in (as_object(self._root.get(group)) or {}).items():
-                    if any(node is self._anchors[ref] for node in _walk(definition)):
+                    if any(part is self._anchors[ref] for part in _walk(definition)):
                         return group, name
             return None
         parts = unquote(ref).split("/")
@@ -165,16 +165,16 @@ def _reaches(ref: str, refs_of: Callable[[str], list[str]]) -> bool:
     return False
 
 
-def _refs_in(node: Any) -> Iterator[str]:
-    for schema in _walk(node):
+def _refs_in(part: Any) -> Iterator[str]:
+    for schema in _walk(part):
         ref = schema.get("$ref")
         if isinstance(ref, str):
             yield ref
 
 
-def _walk(node: Any) -> Iterator[JsonObject]:
+def _walk(part: Any) -> Iterator[JsonObject]:
     """A schema and all schemas in it; values such as those of `enum` and `default` are none."""
-    found = as_object(node)
+    found = as_object(part)
     if found is None:
         return
     yield found
@@ -182,8 +182,8 @@ def _walk(node: Any) -> Iterator[JsonObject]:
         yield from _walk(child)
 
 
-def _children(node: JsonObject) -> Iterator[Any]:
-    for key, value in node.items():
+def _children(part: JsonObject) -> Iterator[Any]:
+    for key, value in part.items():
         if key in _MAPS:
             yield from (as_object(value) or {}).values()
         elif key in _LISTS or (key == "items" and isinstance(value, list)):
@@ -194,10 +194,10 @@ def _children(node: JsonObject) -> Iterator[Any]:
             yield from (as_object(value) or {}).values()
 
 
-def _mapped(node: JsonObject, write: Callable[[Any], Any]) -> JsonObject:
+def _mapped(part: JsonObject, write: Callable[[Any], Any]) -> JsonObject:
     """A schema whose children are what `write` makes of them."""
     made: JsonObject = {}
-    for key, value in node.items():
+    for key, value in part.items():
         if key in _MAPS or key == "dependencies":
             inner = as_object(value)
             made[key] = value if inner is None else {name: write(child) for name, child in inner.items()}
