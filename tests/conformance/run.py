@@ -1,6 +1,7 @@
-"""`python -m tests.conformance.run`: runs the official conformance suite against a server and prints what it found.
+"""`python -m tests.conformance.run`: runs the official conformance suite and prints what it found.
 
-Without options it starts our everything-server and runs the scenarios of scenarios.py; it chooses none of its own.
+Without options it runs the scenarios of scenarios.py, against our everything-server and against our client; it chooses
+none of its own.
 """
 
 import argparse
@@ -8,28 +9,45 @@ import contextlib
 import sys
 from collections.abc import Generator
 
-from tests.conformance.scenarios import SCENARIOS
-from tests.conformance.serving import EVERYTHING, ServerError, serving
+from tests.conformance.scenarios import CLIENT_SCENARIOS, SCENARIOS
+from tests.conformance.serving import CLIENT, EVERYTHING, ServerError, serving
 from tests.conformance.suite import Outcome, Suite, SuiteError, installed
 
 
 def main() -> int:
     """Run the suite; exit status 1 tells of failures, 2 that it could not run."""
     arguments = _parser().parse_args()
+    arguments.side = arguments.side or ["server", "client"]
     revisions: list[str] = arguments.spec_version or list(SCENARIOS)
+    counts: dict[str, list[tuple[int, int]]] = {}
     try:
         suite = installed()
-        with _server(arguments) as url:
-            counts = [_revision(suite, url, revision, arguments) for revision in revisions]
+        if "server" in arguments.side:
+            with _server(arguments) as url:
+                counts["server"] = [_revision(suite, url, revision, arguments) for revision in revisions]
+        if "client" in arguments.side:
+            counts["client"] = [_clients(suite, revision, arguments) for revision in revisions]
     except (SuiteError, ServerError, OSError) as error:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
-    passed, total = map(sum, zip(*counts, strict=True))
-    print(
-        "\n" + ", ".join(f"{revision}: {mine}/{all_}" for revision, (mine, all_) in zip(revisions, counts, strict=True))
-    )
+    print()
+    for side, found in counts.items():
+        each = zip(revisions, found, strict=True)
+        print(f"{side}: {', '.join(f'{revision}: {mine}/{all_}' for revision, (mine, all_) in each)}")
+    passed, total = map(sum, zip(*(count for found in counts.values() for count in found), strict=True))
     print(f"{passed} passed, {total - passed} failed")
     return 1 if passed < total else 0
+
+
+def _clients(suite: Suite, revision: str, arguments: argparse.Namespace) -> tuple[int, int]:
+    """Run and print one revision's client scenarios; return how many passed, and of how many."""
+    required = suite.required_of_clients(revision)
+    wanted = arguments.scenario or (required if arguments.requirements else CLIENT_SCENARIOS.get(revision, ()))
+    outcomes: list[Outcome] = []
+    for scenario in wanted:
+        outcomes.append(suite.run_client(arguments.client, revision, scenario))
+        _show(outcomes[-1:])
+    return sum(outcome.passed for outcome in outcomes), len(outcomes)
 
 
 def _revision(suite: Suite, url: str, revision: str, arguments: argparse.Namespace) -> tuple[int, int]:
@@ -64,7 +82,7 @@ def _server(arguments: argparse.Namespace) -> Generator[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.conformance.run", description="Run the official MCP conformance suite against a server."
+        prog="python -m tests.conformance.run", description="Run the official MCP conformance suite."
     )
     parser.add_argument("--scenario", action="append", metavar="NAME", help="run this one (may be repeated)")
     parser.add_argument(
@@ -72,6 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--requirements", action="store_true", help="run all that a revision requires, as frozen")
     parser.add_argument("--server", default=EVERYTHING, metavar="COMMAND", help="starts the server; {port} is its port")
+    parser.add_argument("--client", default=CLIENT, metavar="COMMAND", help="starts the client; a URL is added to it")
+    parser.add_argument(
+        "--side", action="append", choices=("server", "client"), help="test this side only (may be repeated)"
+    )
     parser.add_argument("--url", help="test a server that is already running, such as http://localhost:8094/mcp")
     return parser
 

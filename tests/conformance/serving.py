@@ -1,4 +1,7 @@
-"""Starts the server under test on a free port of localhost and stops it; it knows nothing of the suite."""
+"""Starts the server under test on a free port of localhost and stops it; it knows nothing of the suite.
+
+The suite itself starts the client under test; its command is here too.
+"""
 
 import contextlib
 import os
@@ -26,6 +29,9 @@ EVERYTHING = shlex.join(
     ]
 )
 """The command of our everything-server; `{port}` stands for the port."""
+
+CLIENT = shlex.join(["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.conformance.client"])
+"""The command of our client; the suite adds the URL of its server."""
 
 
 class ServerError(Exception):

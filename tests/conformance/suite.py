@@ -25,6 +25,8 @@ PROGRAM = Path("node_modules/@modelcontextprotocol/conformance/dist/index.js")
 NODE_AT_LEAST = 22
 SCENARIO_LIMIT_S = 120.0
 NOT_RUN = "NOT RUN"
+COMPLAINTS = ("FAILURE", "WARNING", NOT_RUN)
+"""The words of the suite that say that something is wrong."""
 
 
 class SuiteError(Exception):
@@ -64,7 +66,7 @@ class Outcome:
         lines += [
             f"     {check.status} {check.id}: {check.error or check.description}"
             for check in self.checks
-            if check.status in ("FAILURE", "WARNING", NOT_RUN) or (check.status == "SKIPPED" and not self.passed)
+            if check.status in COMPLAINTS or (check.status == "SKIPPED" and not self.passed)
         ]
         return "\n".join(lines)
 
@@ -101,12 +103,39 @@ class Suite:
 
     def required(self, revision: str) -> list[str]:
         """Return the names of the server scenarios that a revision requires, as frozen at its release."""
+        return self._required(revision)[0]
+
+    def required_of_clients(self, revision: str) -> list[str]:
+        """Return the names of the client scenarios that a revision requires, as frozen at its release."""
+        return self._required(revision)[1]
+
+    def run_client(self, command: str, revision: str, scenario: str) -> Outcome:
+        """Run one client scenario: the suite starts `command` with the URL of its server, on the wire of one revision.
+
+        Raises:
+            SuiteError: the suite knows no such scenario, or crashed.
+        """
+        with tempfile.TemporaryDirectory() as made:
+            options = ["--scenario", scenario, "--spec-version", revision, "--force", "--output-dir", made]
+            done = self._call(["client", "--command", command, *options])
+            written = sorted(Path(made).rglob("checks.json"))
+            if not written:
+                raise SuiteError(f"the suite did not run {scenario!r}: {_said(done)}")
+            checks = tuple(_checks(json.loads(written[0].read_text())))
+        if done.returncode and not any(check.status in COMPLAINTS for check in checks):
+            checks += (Check("client", "FAILURE", "The client ends as it should", _said(done)),)
+        return Outcome(revision, scenario, checks)
+
+    def _required(self, revision: str) -> tuple[list[str], list[str]]:
+        """The scenarios for servers and those for clients."""
         done = self._call(["list", "--requirements", revision])
-        servers = done.stdout.partition("Server scenarios")[2].partition("Client scenarios")[0]
-        names = re.findall(r"^ +- (\S+)$", servers, re.MULTILINE)
-        if done.returncode or not names:
+        listed = done.stdout.partition("Server scenarios")[2].partition("Run and reported")[0]
+        servers, _, clients = listed.partition("Client scenarios")
+        names = re.compile(r"^ +- (\S+)$", re.MULTILINE)
+        found = names.findall(servers), names.findall(clients)
+        if done.returncode or not found[0]:
             raise SuiteError(f"the suite has no requirements for revision {revision!r}: {_said(done)}")
-        return names
+        return found
 
     def _run(self, url: str, revision: str, options: list[str]) -> tuple[dict[str, Outcome], str]:
         """Return the outcome of each scenario that ran, and what the suite printed."""

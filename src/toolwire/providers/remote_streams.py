@@ -1,8 +1,8 @@
-"""A transport of the official client that tells when no message can come any more; it reads none of them."""
+"""A transport of the official client that tells when no message can come any more; it sends none and answers none."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import anyio
 
@@ -29,7 +29,7 @@ class _WatchedStream:
     async def receive(self) -> Any:
         """The next message."""
         try:
-            return await self._stream.receive()
+            return _typed(await self._stream.receive())
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._ended.set()
             raise
@@ -53,3 +53,14 @@ class _WatchedStream:
 
     async def __aexit__(self, *exception: Any) -> bool | None:
         return await self._stream.__aexit__(*exception)
+
+
+def _typed(received: Any) -> Any:
+    """`received`; a result that does not say of which type it is is complete, which the official client does not know.
+
+    Spec: MCP 2026-07-28, basic/patterns/mrtr.
+    """
+    result: object = getattr(getattr(received, "message", None), "result", None)
+    if isinstance(result, dict):
+        cast("dict[str, Any]", result).setdefault("resultType", "complete")
+    return received
