@@ -31,6 +31,18 @@ class Clocks:
                 self._running.pop(scope, None)
 
     @contextmanager
+    def fail_after(self, seconds: float) -> Generator[None]:
+        """A block that may last `seconds` in which no person was waited for.
+
+        Raises:
+            TimeoutError: it lasted longer.
+        """
+        with self.limit(seconds) as scope:
+            yield
+        if scope.cancelled_caught:
+            raise TimeoutError
+
+    @contextmanager
     def stopped(self) -> Generator[None]:
         """A person is waited for in this block."""
         if not self._waits:
@@ -49,3 +61,9 @@ class Clocks:
     def _stop(self, scope: anyio.CancelScope) -> None:
         self._running[scope] = scope.deadline - anyio.current_time()
         scope.deadline = math.inf
+
+
+def clocks_of(owner: object) -> Clocks:
+    """The `clocks` of what may wait for a person, or new ones, which never stop."""
+    clocks: object = getattr(owner, "clocks", None)
+    return clocks if isinstance(clocks, Clocks) else Clocks()
