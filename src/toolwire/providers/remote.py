@@ -18,7 +18,7 @@ from toolwire.core.errors import ServiceTimeout, ServiceUnavailable, ToolNotFoun
 from toolwire.core.handler import Emit
 from toolwire.core.result import Result
 from toolwire.core.tool import Tool
-from toolwire.providers.remote_lists import Kept, Listing, Shelf
+from toolwire.providers.remote_lists import Kept, Shelf
 from toolwire.providers.remote_scope import Report, Scopes
 from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, Patience, Server, SessionGone
 from toolwire.providers.remote_values import tools_of
@@ -88,10 +88,6 @@ class RemoteProvider:
     def tools(self) -> Sequence[Tool]:
         """The tools as last listed, without asking the server."""
         return tuple(self._tools.value.values())
-
-    def kept(self, listing: Listing, make: Callable[[tuple[Any, ...]], Any], empty: Any) -> Kept:
-        """Another list of this server, for `done`."""
-        return Kept(self.name, listing, make, self._shelf, empty)
 
     def heard(self, listener: Callable[[Change], None]) -> None:
         """Tell `listener` from now on of what the server says to have changed; it must neither block nor raise."""
@@ -167,6 +163,20 @@ class RemoteProvider:
             return await action(await self._connected())
         except SessionGone:
             raise ServiceUnavailable(f"{self.name} does not keep the sessions that it opens") from None
+
+    async def ask(self, call: Call, emit: Emit, send: "Callable[[Client], Awaitable[T]]") -> T:
+        """What the server answers to `send`, which is no tool call: a resource, a prompt, a completion.
+
+        Raises:
+            ServiceUnavailable, AgentLost, ServiceTimeout, InvalidAgentResponse: as `call`.
+            ResourceNotFound, InvalidParam, MethodNotFound, InternalError: the server refuses it.
+
+        Cancellation: the server is told to stop.
+        """
+        limit_s = self._limit(call)
+        with self._scopes.entered(emit, limit_s):
+            return await self.done(lambda connection: connection.request(self.name, send))
+        raise ServiceTimeout(f"{self.name} did not answer within {max(0.0, limit_s):.3g} s")
 
     async def aclose(self) -> None:
         """Close the connection and wait until nothing is left of it; calls under way fail."""

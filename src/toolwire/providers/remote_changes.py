@@ -5,7 +5,7 @@ Until 2025-11-25 a server says so of its own accord, on 2026-07-28 to whoever ha
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import anyio
@@ -15,6 +15,7 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 
 from toolwire.core.change import Change, ListChanged, Listed, ResourceUpdated
+from toolwire.providers.remote_server import Listing
 
 LOGGER = logging.getLogger("toolwire.remote")
 
@@ -40,7 +41,7 @@ class Following:
     """
 
     def __init__(self, tell: Callable[[Change], None]) -> None:
-        self.stale: set[Listed] = set(ALL)
+        self.stale: set[Listing] = {"tools", "prompts", "resources", "templates"}
         self.followed: frozenset[Listed] = frozenset()
         self._tell = tell
 
@@ -72,7 +73,7 @@ class Following:
                 pass
 
     def _changed(self, which: Listed) -> None:
-        self.stale.add(which)
+        self.stale |= _stale({which})
         self._tell(ListChanged(which))
 
     async def _subscribe(self, client: Client, offered: frozenset[Listed], *, task_status: TaskStatus[None]) -> None:
@@ -87,7 +88,7 @@ class Following:
                     ) as subscription:
                         scope.deadline = math.inf
                         honored: Any = subscription.honored
-                        self.stale |= offered
+                        self.stale |= _stale(offered)
                         self.followed = frozenset(w for w in offered if getattr(honored, f"{w}_list_changed"))
                         if told:
                             self._tell_all(offered)  # what happened while nobody listened
@@ -95,7 +96,7 @@ class Following:
                             task_status.started()
                             told = True
                         async for event in subscription:
-                            self.stale |= _LISTS.get(type(event), frozenset())
+                            self.stale |= _stale(_LISTS.get(type(event), frozenset()))
                             pause = FIRST_SUBSCRIBE_PAUSE_S
                 except MCPError as refused:
                     if refused.code == types.METHOD_NOT_FOUND:
@@ -103,7 +104,7 @@ class Following:
                 except (SubscriptionLost, ListenNotSupportedError):
                     LOGGER.debug("a subscription was lost")
             self.followed = frozenset()
-            self.stale |= offered
+            self.stale |= _stale(offered)
             if not told:
                 task_status.started()
                 told = True
@@ -114,3 +115,8 @@ class Following:
         for which in ALL:
             if which in lists:
                 self._tell(ListChanged(which))
+
+
+def _stale(lists: Set[Listed]) -> set[Listing]:
+    """What is to be fetched anew when these have changed."""
+    return {*lists, "templates"} if "resources" in lists else set(lists)

@@ -15,17 +15,18 @@ import pydantic
 from mcp import Client, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 
-from toolwire.core.change import Change, Listed
+from toolwire.core.change import Change
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
 from toolwire.core.version import __version__
 from toolwire.providers.remote_answers import LIST_IS_OLD, call_ended, list_ended, request_ended
 from toolwire.providers.remote_changes import Following
 from toolwire.providers.remote_http import MAX_BODY_BYTES, http_client, shown_url
-from toolwire.providers.remote_lists import Fetched, Listing, fetch
+from toolwire.providers.remote_lists import Fetched, fetch
+from toolwire.providers.remote_person import clocks_of
 from toolwire.providers.remote_questions import client_options, hear_logs
 from toolwire.providers.remote_scope import Report
-from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, HttpServer, Patience, Server
+from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, HttpServer, Listing, Patience, Server
 from toolwire.providers.remote_stdio import Tail, child_process
 from toolwire.providers.remote_streams import watched
 from toolwire.providers.remote_values import result_of
@@ -62,6 +63,7 @@ class RemoteConnection:
         self._server = server
         self._patience = patience
         self._callbacks = callbacks
+        self._clocks = clocks_of(getattr(server, "auth", None))
         self._tail = Tail()
         self._ended = anyio.Event()
         self._closed = False
@@ -83,7 +85,7 @@ class RemoteConnection:
         """
         failure = ""
         try:
-            with anyio.CancelScope(deadline=anyio.current_time() + self._patience.connect_s) as scope:
+            with self._clocks.limit(self._patience.connect_s) as scope:
                 if previous is not None:
                     await previous.over.wait()
                 await self._connected(scope)
@@ -106,16 +108,17 @@ class RemoteConnection:
             ServiceUnavailable: it does not.
             SessionGone: connect anew and ask again.
         """
-        which: Listed = "resources" if listing == "templates" else listing
-        self.following.stale.discard(which)
+        self.following.stale.discard(listing)
         try:
-            with anyio.fail_after(self._patience.connect_s):
+            with self._clocks.fail_after(self._patience.connect_s):
                 fetched = await fetch(self._up(), listing)
         except Exception as error:  # noqa: BLE001 -- whatever it is, there is no list
-            self.following.stale.add(which)
+            if listing == "templates" and isinstance(error, MCPError) and error.code == types.METHOD_NOT_FOUND:
+                return Fetched(())  # many a server that has resources knows no templates
+            self.following.stale.add(listing)
             raise list_ended(error, name, listing, await self._last_words(error)) from None
         except BaseException:
-            self.following.stale.add(which)
+            self.following.stale.add(listing)
             raise
         self.worked = True
         return fetched

@@ -1,12 +1,12 @@
 """The lists of an MCP server: fetched page by page, kept until they are old; it makes nothing of what is listed."""
 
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import anyio
 from msgspec import Struct
 
-from toolwire.core.change import Listed
+from toolwire.providers.remote_server import Listing
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 MAX_PAGES = 200
 MAX_LISTED = 5000
 
-Listing: TypeAlias = Literal["tools", "prompts", "resources", "templates"]
 _METHODS: dict[Listing, tuple[str, str]] = {
     "tools": ("list_tools", "tools"),
     "prompts": ("list_prompts", "prompts"),
@@ -114,7 +113,6 @@ class Kept:
         self.value = empty
         self._name = name
         self._listing: Listing = listing
-        self._which: Listed = "resources" if listing == "templates" else listing
         self._make = make
         self._shelf = shelf
         self._lock = anyio.Lock()
@@ -139,19 +137,19 @@ class Kept:
         return self.value
 
     def _is_fresh(self, connection: Source, max_age_s: float | None) -> bool:
-        if self._by is not connection or self._which in connection.following.stale:
+        if self._by is not connection or self._listing in connection.following.stale:
             return False
         now = anyio.current_time()
         if now >= self._until:
             return False
-        followed = self._which in connection.following.followed
+        followed = ("resources" if self._listing == "templates" else self._listing) in connection.following.followed
         return max_age_s is None or followed or self._until != float("inf") or now - self._at <= max_age_s
 
     async def _renew(self, connection: Source) -> None:
         now = anyio.current_time()
         shelved = self._shelf.get(self._listing)
         if shelved is not None and now < shelved.until and self._by is not connection:
-            connection.following.stale.discard(self._which)
+            connection.following.stale.discard(self._listing)
             self.value, self._until = shelved.made, shelved.until
         else:
             fetched = await connection.fetch(self._name, self._listing)

@@ -10,6 +10,8 @@ from toolwire.core.jsontypes import JsonObject
 if TYPE_CHECKING:
     import httpx2
 
+Listing: TypeAlias = Literal["tools", "prompts", "resources", "templates"]
+"""A list that a server may have."""
 Protocol: TypeAlias = Literal["auto", "legacy"]
 """`auto` asks for 2026-07-28 and takes 2025-11-25 or older if that is what there is; `legacy` does not ask."""
 

@@ -1,0 +1,207 @@
+"""Tool definitions as they were accepted, and what a server lists held against them; it asks nobody.
+
+A definition is part of what a person or a rule has agreed to (ARCHITECTURE §7.4). A changed tool is shown as it
+was accepted, and not called until the change has been accepted, because a server cannot run its old form.
+"""
+
+import difflib
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+import msgspec
+from msgspec import Struct
+
+from toolwire.core.errors import ServiceUnavailable
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.ports import Put, Store
+from toolwire.core.tool import Tool
+
+PIN_KIND = "remote_pins"
+
+
+class Pin(Struct, frozen=True, rename="camel"):
+    """An accepted definition; `accepted_at` is Unix seconds, UTC."""
+
+    digest: str
+    definition: JsonObject
+    accepted_at: float
+
+    @property
+    def tool(self) -> Tool:
+        """The tool as it was accepted."""
+        return msgspec.convert(self.definition, Tool)
+
+
+Pins = Mapping[str, Pin]
+"""By the tool's name."""
+
+
+class PinStore(Protocol):
+    """Where the pins of one server are kept."""
+
+    async def load(self) -> Pins:
+        """What has been accepted so far.
+
+        Raises:
+            ServiceUnavailable: it cannot be read.
+        """
+        ...
+
+    async def save(self, pins: Pins) -> None:
+        """Keep exactly these.
+
+        Raises:
+            ServiceUnavailable: they cannot be written.
+        """
+        ...
+
+
+class MemoryPins:
+    """Pins that last as long as the process."""
+
+    def __init__(self) -> None:
+        self._pins: Pins = {}
+
+    async def load(self) -> Pins:
+        """See `PinStore.load`."""
+        return self._pins
+
+    async def save(self, pins: Pins) -> None:
+        """See `PinStore.save`."""
+        self._pins = dict(pins)
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    servers: dict[str, dict[str, Pin]]
+
+
+class FilePins:
+    """Pins of one server in a JSON file that may have those of others, too.
+
+    Args:
+        path: the file; it is made when the first pin is kept.
+        server: what the file knows the server by; no secret.
+    """
+
+    def __init__(self, path: Path, server: str) -> None:
+        self._path = path
+        self._server = server
+
+    async def load(self) -> Pins:
+        """See `PinStore.load`."""
+        return (await anyio.to_thread.run_sync(self._read)).servers.get(self._server, {})
+
+    async def save(self, pins: Pins) -> None:
+        """See `PinStore.save`."""
+        await anyio.to_thread.run_sync(self._write, dict(pins))
+
+    def _read(self) -> _File:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=_File)
+        except FileNotFoundError:
+            return _File({})
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ServiceUnavailable(f"cannot read the accepted definitions in {str(self._path)!r}: {error}") from None
+
+    def _write(self, pins: dict[str, Pin]) -> None:
+        whole = self._read()
+        whole.servers[self._server] = dict(sorted(pins.items()))
+        beside = self._path.with_name(f"{self._path.name}.new")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
+            beside.replace(self._path)
+        except OSError as error:
+            raise ServiceUnavailable(f"cannot keep the accepted definitions in {str(self._path)!r}: {error}") from None
+
+
+class StoredPins:
+    """Pins of one server as a record of the store, for one owner."""
+
+    def __init__(self, store: Store, owner: str, server: str) -> None:
+        self._store = store
+        self._owner = owner
+        self._server = server
+
+    async def load(self) -> Pins:
+        """See `PinStore.load`."""
+        stored = await self._store.get(PIN_KIND, self._owner, self._server)
+        return {} if stored is None else msgspec.json.decode(stored.value, type=dict[str, Pin])
+
+    async def save(self, pins: Pins) -> None:
+        """See `PinStore.save`."""
+        await self._store.tx([Put(PIN_KIND, self._owner, self._server, msgspec.json.encode(pins))])
+
+
+class Held(Struct, frozen=True):
+    """A tool that is not called: its definition is another than the accepted one, or it is new and was never accepted.
+
+    Attributes:
+        now: as the server lists it.
+        accepted: as it was accepted; `None` if it never was.
+    """
+
+    now: Tool
+    accepted: Tool | None
+
+    def diff(self) -> str:
+        """What has changed, a line each, as `diff -u` shows it."""
+        before = [] if self.accepted is None else _lines(self.accepted)
+        shown = difflib.unified_diff(before, _lines(self.now), "accepted", "now", lineterm="", n=2)
+        return "\n".join(shown)
+
+
+class Judged(Struct, frozen=True):
+    """What a server lists, held against what was accepted.
+
+    Attributes:
+        offered: as they may be shown: those that are held in their accepted form, if they have one.
+        held: those that must not be called, by name.
+        pins: what is accepted from now on.
+    """
+
+    offered: tuple[Tool, ...]
+    held: Mapping[str, Held]
+    pins: Pins
+
+
+def judge(listed: Iterable[Tool], pins: Pins, *, hold_new: bool = False) -> Judged:
+    """Hold `listed` against `pins`.
+
+    A tool that was never seen is accepted, unless `hold_new` says that it must wait and others have been accepted
+    before: at the first sight of a server there is nothing that it could have changed.
+    """
+    kept = dict(pins)
+    offered: list[Tool] = []
+    held: dict[str, Held] = {}
+    for tool in listed:
+        digest = tool.digest()
+        pin = pins.get(tool.name)
+        if pin is None and hold_new and pins:
+            held[tool.name] = Held(tool, None)
+            continue
+        if pin is None:
+            kept[tool.name] = pin_of(tool)
+        elif pin.digest != digest:
+            before = msgspec.structs.replace(
+                pin.tool, risk_level=tool.risk_level, timeout_s=tool.timeout_s, source=tool.source
+            )
+            held[tool.name] = Held(tool, before)
+            offered.append(before)
+            continue
+        offered.append(tool)
+    return Judged(tuple(offered), held, kept)
+
+
+def pin_of(tool: Tool) -> Pin:
+    """The pin of a tool that is accepted now."""
+    return Pin(tool.digest(), tool.definition(), time.time())
+
+
+def _lines(tool: Tool) -> list[str]:
+    encoded = msgspec.json.encode(tool.definition(), order="sorted")
+    return msgspec.json.format(encoded, indent=2).decode().splitlines()

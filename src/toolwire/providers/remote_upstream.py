@@ -1,0 +1,219 @@
+"""One MCP server as what an endpoint offers: its definitions pinned, each call in its caller's session.
+
+It serves nothing itself, and checks no arguments: whoever offers its tools has done so.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import anyio
+from msgspec import Struct
+
+from toolwire.core.call import Call, Caller
+from toolwire.core.change import Change, ListChanged, Listed
+from toolwire.core.errors import ConsentRequired, InvalidParam, ToolNotFound, ToolwireError
+from toolwire.core.handler import Emit
+from toolwire.core.result import Result
+from toolwire.core.tool import Tool
+from toolwire.providers.remote import RemoteProvider
+from toolwire.providers.remote_library import RemoteLibrary
+from toolwire.providers.remote_pins import Held, Judged, PinStore, judge, pin_of
+from toolwire.providers.remote_pool import RemotePool
+from toolwire.providers.schema import compile_validator
+
+LOGGER = logging.getLogger("toolwire.remote")
+
+MAX_NAME_CHARS = 128
+MAX_DIFF_CHARS = 2000
+RENEW_S = 60.0
+"""How old a list gets of whose changes the server does not tell, and how often a server that is away is tried."""
+
+
+class About(Struct, frozen=True):
+    """What a server says of itself; `offers` names what it has, such as "resources"."""
+
+    name: str
+    version: str
+    protocol: str
+    title: str | None = None
+    instructions: str | None = None
+    offers: frozenset[str] = frozenset()
+
+
+class Upstream:
+    """One server, as its tools may be shown and called.
+
+    Args:
+        pool: the sessions with it.
+        pins: what has been accepted of its definitions.
+        lister: in whose session the lists are fetched.
+        hold_new: a tool that appears later than the first is held until it is accepted.
+
+    Attributes:
+        library: its resources, prompts and completions.
+    """
+
+    def __init__(self, pool: RemotePool, pins: PinStore, lister: Caller, *, hold_new: bool = False) -> None:
+        self.library = RemoteLibrary(pool.lease, pool.name)
+        self._pool = pool
+        self._store = pins
+        self._lister = lister
+        self._hold_new = hold_new
+        self._listed: Sequence[Tool] = ()
+        self._judged = Judged((), {}, {})
+        self._news = anyio.Event()
+        self._tell: Callable[[Change], None] = lambda _: None
+        pool.heard(self._hear)
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools as they may be shown now."""
+        return self._judged.offered
+
+    @property
+    def held(self) -> Mapping[str, Held]:
+        """The tools that are not called, because nobody has accepted what they are now."""
+        return self._judged.held
+
+    async def about(self) -> About:
+        """What the server says of itself.
+
+        Raises:
+            ServiceUnavailable: it cannot be reached.
+        """
+        async with self._pool.lease(self._lister) as provider:
+            await provider.current()
+            return _about(provider, self._pool.name)
+
+    async def renew(self) -> frozenset[Listed]:
+        """Have all lists as new as they must be; says which are others than before.
+
+        Raises:
+            ServiceUnavailable: the server cannot be reached, or does not list what it says it has.
+        """
+        changed: set[Listed] = set()
+        async with self._pool.lease(self._lister) as provider:
+            listed = [tool for tool in await provider.current() if self._fits(tool)]
+            if await self._judge(listed):
+                changed.add("tools")
+            offers = _about(provider, self._pool.name).offers
+            for which in ("resources", "prompts"):
+                if which in offers and await self.library.renew(provider, which, RENEW_S):
+                    changed.add(which)
+        return frozenset(changed)
+
+    async def follow(self, tell: Callable[[Change], None]) -> None:
+        """Renew the lists whenever the server says that they have changed, and `tell` of it; it does not end.
+
+        A server that does not say so is asked again from time to time.
+        """
+        self._tell = tell
+        while True:
+            with anyio.move_on_after(RENEW_S):
+                await self._news.wait()
+            self._news = anyio.Event()
+            try:
+                changed = await self.renew()
+            except ToolwireError as error:
+                LOGGER.warning("%s", error.message)
+                continue
+            for which in sorted(changed):
+                tell(ListChanged(which))
+
+    async def call(self, call: Call, emit: Emit) -> Result:
+        """Run `call` on the server, in the session of its caller.
+
+        Raises:
+            ConsentRequired: the definition is another than the accepted one; `diff` in its data shows how.
+            ToolwireError: as `RemoteProvider.call`.
+        """
+        held = await self._held_now(call.tool)
+        if held is None:
+            async with self._pool.lease(call.caller, emit) as provider:
+                now = await self._found(provider, call.tool)
+                pin = self._judged.pins.get(call.tool)
+                if pin is not None and pin.digest == now.digest():
+                    return await provider.call(call, emit)
+            await self.renew()
+            held = Held(now, None if pin is None else pin.tool)
+        raise ConsentRequired(
+            f"{self._pool.name} has changed the definition of its tool {call.tool!r}, and the change has not been "
+            "accepted; it was not called",
+            diff=held.diff()[:MAX_DIFF_CHARS],
+        )
+
+    async def accept(self, names: Iterable[str]) -> None:
+        """Accept tools as the server lists them now.
+
+        Raises:
+            ToolNotFound: it lists no such tool.
+            ServiceUnavailable: that cannot be kept.
+        """
+        now = {tool.name: tool for tool in self._listed}
+        pins = dict(await self._store.load())
+        for name in names:
+            if name not in now:
+                raise ToolNotFound(f"{self._pool.name} lists no tool {name!r}")
+            pins[name] = pin_of(now[name])
+        await self._store.save(pins)
+        await self._judge(self._listed)
+
+    async def _found(self, provider: RemoteProvider, name: str) -> Tool:
+        try:
+            return await provider.find(name)
+        except ToolNotFound:
+            self._news.set()
+            raise
+
+    async def _held_now(self, name: str) -> Held | None:
+        if name in self._judged.held and await self._judge(self._listed):  # it may have been accepted meanwhile
+            self._tell(ListChanged("tools"))
+        return self._judged.held.get(name)
+
+    async def _judge(self, listed: Sequence[Tool]) -> bool:
+        """Hold what is listed against what is accepted now; says whether what may be shown is something else."""
+        before = self._judged
+        pins = await self._store.load()
+        judged = judge(listed, pins, hold_new=self._hold_new)
+        if judged.pins != pins:
+            await self._store.save(judged.pins)
+        for name in judged.held.keys() - before.held.keys():
+            LOGGER.warning(
+                "%s has changed the definition of its tool %r; it is not called until that is accepted:\n%s",
+                *(self._pool.name, name, judged.held[name].diff()[:MAX_DIFF_CHARS]),
+            )
+        self._listed, self._judged = listed, judged
+        return judged.offered != before.offered
+
+    def _fits(self, tool: Tool) -> bool:
+        """Whether a tool can be offered at all; one that cannot is left out, and the others are not."""
+        if not tool.name or len(tool.name) > MAX_NAME_CHARS or not tool.name.isprintable():
+            LOGGER.warning("%s lists a tool named %r, which is left out", self._pool.name, tool.name[:MAX_NAME_CHARS])
+            return False
+        try:
+            compile_validator(tool.input_schema)
+        except InvalidParam as error:
+            LOGGER.warning("%s: its tool %r is left out: %s", self._pool.name, tool.name, error.message)
+            return False
+        return True
+
+    def _hear(self, change: Change) -> None:
+        if isinstance(change, ListChanged):
+            self._news.set()
+        else:
+            self._tell(change)
+
+
+def _about(provider: RemoteProvider, name: str) -> About:
+    client = provider.client
+    if client is None:
+        return About(name, "", "")
+    said, has = client.server_info, client.server_capabilities
+    offers = frozenset(what for what in ("resources", "prompts", "completions") if getattr(has, what) is not None)
+    return About(
+        said.name if said is not None and said.name else name,
+        said.version if said is not None else "",
+        client.protocol_version,
+        None if said is None else said.title,
+        client.session.instructions,
+        offers,
+    )
