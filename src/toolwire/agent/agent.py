@@ -3,20 +3,27 @@
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar, Unpack, get_args, overload
 
 import anyio
 
+from toolwire.agent.answers import Sources
 from toolwire.agent.attach import GRACE_S, Target, attached, open_journal, run_attached, target_of
 from toolwire.agent.context import Ctx
 from toolwire.agent.journal import Journal
 from toolwire.agent.link import Link, OpenSocket
+from toolwire.agent.offer import AgentOffer, OfferListener
 from toolwire.agent.tools import AgentToolOptions, checked_tools
 from toolwire.agent.worker import Body, Limits, Worker
+from toolwire.core.change import Change
 from toolwire.core.errors import ToolwireError
 from toolwire.sdk.authoring.signature import Body as Function
+from toolwire.sdk.bundle import SdkMcpServer
+from toolwire.sdk.offer import Offer
+from toolwire.sdk.prompt import PromptOptions
+from toolwire.sdk.resource import ResourceOptions
 from toolwire.sdk.result import ToolResult
 from toolwire.sdk.tool import DecoratedTool
 from toolwire.wire.link import DeliveryMode, Message, Registration
@@ -24,6 +31,8 @@ from toolwire.wire.link import DeliveryMode, Message, Registration
 if TYPE_CHECKING:
     from toolwire.sdk.messages import Provider
     from toolwire.sdk.options import HostConfig, Options
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 JournalOrPath: TypeAlias = Journal | str | os.PathLike[str] | None
 
@@ -38,7 +47,7 @@ class Agent:
             within a session, "busy_reject" for one, the next being refused. It cannot change once the agent has
             registered; `None` takes whatever is registered.
         description: what it is for.
-        tools: tools made by `toolwire.sdk.tool`; more come by `@agent.tool`.
+        tools: tools made by `toolwire.sdk.tool`; more come by `@agent.tool` and `agent.add`.
         limits: how much it does at once: by default 100 async bodies, and of each sync tool 40 calls on threads.
 
     Raises:
@@ -66,6 +75,7 @@ class Agent:
         self.description = description
         self.limits = limits or Limits()
         self._tools = checked_tools(tools)
+        self._offer = AgentOffer(self._tools, self.__repr__)
         self._open: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
 
     @classmethod
@@ -118,6 +128,9 @@ class Agent:
         agent._open = conversations.open
         return agent
 
+    def __repr__(self) -> str:
+        return f"<Agent {self.name!r}>"
+
     def opened(self) -> AbstractAsyncContextManager[None]:
         """What has to be held while the agent answers; `connect`, `serve` and `run` do."""
         return self._open()
@@ -140,8 +153,59 @@ class Agent:
             ValueError: a name or time-out that cannot be, or a name that is taken.
         """
         if function is None:
-            return partial(self._tools.build, options=options)
-        return self._tools.build(function, options)
+            return partial(self._add_tool, options=options)
+        return self._add_tool(function, options)
+
+    def _add_tool(self, function: Function, options: AgentToolOptions) -> DecoratedTool:
+        tool = self._tools.build(function, options)
+        self._offer.changed()
+        return tool
+
+    def resource(self, uri: str, **options: Unpack[ResourceOptions]) -> Callable[[_F], _F]:
+        """Make a function the resource at `uri`, or a template of resources; as `toolwire.Server.resource`.
+
+        Raises:
+            TypeError: the function cannot be one, or its parameters are not the variables.
+            ValueError: the URI cannot be used, or is taken.
+        """
+        return self._offer.resource(uri, **options)
+
+    @overload
+    def prompt(self, fn: _F, /, **options: Unpack[PromptOptions]) -> _F: ...
+    @overload
+    def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[_F], _F]: ...
+    def prompt(self, fn: Any = None, /, **options: Unpack[PromptOptions]) -> Any:
+        """Make a function a prompt, whose arguments are its parameters; as `toolwire.Server.prompt`.
+
+        Raises:
+            TypeError: the function cannot be one.
+            ValueError: there is another prompt of that name.
+        """
+        return self._offer.prompt(fn, **options)
+
+    def complete(self, ref: str, argument: str) -> Callable[[_F], _F]:
+        """Make a function say what an argument of a prompt or template may be; as `toolwire.Server.complete`.
+
+        Raises:
+            ValueError: there is no such prompt, template or argument yet.
+        """
+        return self._offer.complete(ref, argument)
+
+    def add(self, *items: "DecoratedTool | SdkMcpServer | Offer") -> None:
+        """Offer tools that exist already, those of a bundle, or all that a `toolwire.Server` offers, now and later.
+
+        Raises:
+            TypeError: one of `items` is none of these.
+            ValueError: a name or a URI is taken by something else, or models do not take a tool's name.
+        """
+        self._offer.add(*items)
+
+    def tell(self, change: Change) -> None:
+        """Tell clients of a change that nobody sees by itself: `ResourceUpdated(uri)`; from any thread.
+
+        What is added while the agent is attached is told by itself.
+        """
+        self._offer.tell(change)
 
     def on_message(self, function: Function, /) -> DecoratedTool:
         """Answer plain messages with this function: it takes the text, and a context if it has a parameter `ctx`.
@@ -153,8 +217,25 @@ class Agent:
         return self._tools.set_on_message(function)
 
     def registration(self) -> Registration:
-        """What the agent says it is when it attaches; what is added later is not offered before the next link."""
-        return Registration(self.name, self.version, self.description, self.delivery, self._tools.skills)
+        """What the agent says it is when it attaches, and again when something is added later."""
+        return Registration(
+            self.name,
+            self.version,
+            self.description,
+            self.delivery,
+            self._tools.skills,
+            self._offer.listed_resources(),
+            self._offer.listed_prompts(),
+            self._offer.sources().completions is not None,
+        )
+
+    def sources(self) -> Sources:
+        """What it offers beside tools."""
+        return self._offer.sources()
+
+    def heard(self, listener: OfferListener) -> AbstractContextManager[None]:
+        """Tell `listener`, until the block ends, when the agent offers something else than before."""
+        return self._offer.heard(listener)
 
     def choose(self, message: Message) -> Body:
         """What answers a `chat_message`."""
@@ -250,6 +331,20 @@ def run_agent(
     return run_attached(lambda: _prepared(agent, target, journal), target)
 
 
+class _Registrar:
+    """Has an agent registered anew when it has changed."""
+
+    def __init__(self, agent: Agent, worker: Worker) -> None:
+        self._agent = agent
+        self._worker = worker
+
+    def offer_changed(self) -> None:
+        self._worker.presented.register(self._agent.registration())
+
+    def updated(self, uri: str) -> None:
+        self._worker.presented.updated(uri)
+
+
 @asynccontextmanager
 async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> AsyncGenerator[tuple[Worker, OpenSocket]]:
     """A worker for `agent`, and what opens its links; a journal that is opened for it is closed at the end."""
@@ -258,8 +353,10 @@ async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> Asy
     open_socket = websocket_opener(target.url, target.key)
     memory = open_journal(journal)
     try:
-        async with agent.opened():
-            yield Worker(agent.registration(), agent.choose, memory, agent.limits), open_socket
+        worker = Worker(agent.registration(), agent.choose, memory, agent.limits, agent.sources)
+        with agent.heard(_Registrar(agent, worker)):
+            async with agent.opened():
+                yield worker, open_socket
     finally:
         if memory is not journal:
             with anyio.CancelScope(shield=True):

@@ -6,6 +6,7 @@ Spec: gateway.md 1H, and the payloads in the docstring of toolwire.wire.link.
 import msgspec
 
 from toolwire.agent.journal import Answer
+from toolwire.core.errors import MissingCapability
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Content, Result, Text, failed
@@ -32,6 +33,8 @@ def answer_of(result: Result) -> Answer:
     payload["is_error"] = True
     if error.code != TOOL_FAILED:
         payload["code"] = error.code
+    if error.code == MissingCapability.code and error.data is not None:
+        payload["data"] = error.data
     return Answer(new_id("msg"), "agent_reply", payload)
 
 

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Call, Caller
-from toolwire.core.event import Chunk, Event, Progress
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.event import Chunk, Event, Log, Progress
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
 from toolwire.sdk.context import ToolContext
 from toolwire.wire.link import Message, call_id_of
@@ -25,7 +25,8 @@ PAGE_ROWS: Final = 500
 
 DELTA: Final = "agent_reply_delta"
 
-_CALLER: Final = Caller(principal="", owner="", surface="gateway")
+SOMEBODY: Final = Caller(principal="", owner="", surface="gateway")
+"""Who asks, as far as an agent knows."""
 
 
 class Channel(Protocol):
@@ -193,7 +194,16 @@ class Inbound:
         """The call that the message carries; who asked is known to the gateway alone."""
         message = self.message
         call_id = call_id_of(message.message_id)
-        return Call(call_id, _CALLER, tool, arguments, self._deadline(), context_id=message.channel_id)
+        known = as_object(message.payload.get("metadata")) or {}
+        return Call(
+            call_id,
+            SOMEBODY,
+            tool,
+            arguments,
+            _deadline(known),
+            context_id=message.channel_id,
+            client_capabilities=as_object(known.get("client_capabilities")),
+        )
 
     def context(self, call: Call) -> Ctx:
         """The context of `call`, made when a body asks for it."""
@@ -233,13 +243,6 @@ class Inbound:
         if self._ctx is not None:
             self._ctx.abandon()
 
-    def _deadline(self) -> float:
-        match self.message.payload.get("metadata"):
-            case {"deadline": int() | float() as deadline}:
-                return float(deadline)
-            case _:
-                return math.inf
-
 
 class _Pause:
     """Awaitable as often as wanted, and harmless when it is not awaited."""
@@ -258,6 +261,14 @@ class _Pause:
             await self._channel.room()
 
 
+def _deadline(known: JsonObject) -> float:
+    match known:
+        case {"deadline": int() | float() as deadline}:
+            return float(deadline)
+        case _:
+            return math.inf
+
+
 def delta_of(event: Event) -> JsonObject | None:
     """The payload of the `agent_reply_delta` for an event, or `None` where the channel has no word for it."""
     match event:
@@ -270,6 +281,11 @@ def delta_of(event: Event) -> JsonObject | None:
             if message is not None:
                 progress["message"] = message
             return {"text": "", "progress": progress}
+        case Log(level=level, text=text, logger=logger):
+            line: JsonObject = {"level": level, "text": text}
+            if logger is not None:
+                line["logger"] = logger
+            return {"text": "", "log": line}
         case _:
             return None
 

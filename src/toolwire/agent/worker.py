@@ -16,9 +16,11 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from toolwire.agent.answer import answer_of, busy_answer, unsendable_answer
+from toolwire.agent.answers import Sources
 from toolwire.agent.context import DELTA, Inbound
 from toolwire.agent.journal import Answer, Journal
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
+from toolwire.agent.presented import Presented
 from toolwire.agent.reads import Reads
 from toolwire.agent.replies import Replies
 from toolwire.core.ids import new_id
@@ -113,15 +115,21 @@ class Worker:
         choose: finds the body for a message.
         journal: remembers the answers.
         limits: how much is done at once.
+        sources: what it offers beside tools.
 
     Attributes:
+        presented: what the gateway is told the agent is.
         unfinished: how many messages were given up at the end of `working()`.
     """
 
     def __init__(
-        self, registration: Registration, choose: Choose, journal: Journal, limits: Limits | None = None
+        self,
+        registration: Registration,
+        choose: Choose,
+        journal: Journal,
+        limits: Limits | None = None,
+        sources: Callable[[], Sources] = Sources,
     ) -> None:
-        self._registration = registration
         self._choose = choose
         self._journal = journal
         self._limits = limits or Limits()
@@ -129,6 +137,7 @@ class Worker:
         self.outgoing = Outgoing()
         self._replies = Replies(self.outgoing, self._refs)
         self._reads = Reads(self.outgoing, self._refs)
+        self.presented = Presented(registration, sources, self.outgoing, self._refs)
         self._held: dict[str, _Held] = {}
         self._cancelled_early: OrderedDict[str, None] = OrderedDict()
         self._lanes: dict[str, _Lane] = {"": _Lane(self._limits.calls)}
@@ -161,7 +170,7 @@ class Worker:
     def hello(self) -> Hello:
         """The first frame for a new link."""
         running = dict.fromkeys([*self._held, *self._replies.messages()])
-        return Hello(PROTOCOL, self._journal.id, self._registration, tuple(running))
+        return Hello(PROTOCOL, self._journal.id, self.presented.begin(), tuple(running), answers=True)
 
     def attached(self, welcome: Welcome) -> None:
         """The link works: send what the last one may have lost."""
@@ -170,10 +179,12 @@ class Worker:
             self.outgoing.put(Drain())
         self._replies.resend()
         self._reads.resend()
+        self.presented.catch_up()
 
     def detached(self) -> None:
         """The link is gone; calls go on, and their answers wait for the next one."""
         self.outgoing.close()
+        self.presented.detached()
 
     async def drain(self) -> None:
         """Ask for no more messages and wait until all that was taken is answered.
@@ -196,10 +207,13 @@ class Worker:
             case Rows():
                 self._reads.answered(frame)
             case Refused():
-                if not (self._replies.refused(frame) or self._reads.refused(frame)):
+                known = self._replies.refused(frame) or self._reads.refused(frame) or self.presented.refused(frame)
+                if not known:
                     _log.debug("the gateway refused a frame: %s: %s", frame.code, frame.message)
             case Welcome():
                 _log.warning("the gateway said welcome twice")
+            case _:
+                self.presented.take(frame, self._tasks)
 
     def publish_delta(self, message: Message, payload: JsonObject) -> None:
         """Send a part of the answer to `message`; it is dropped while no link is attached, or if none could take it."""

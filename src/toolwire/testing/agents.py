@@ -18,7 +18,7 @@ from toolwire.agent.agent import Agent
 from toolwire.agent.answer import answer_of
 from toolwire.agent.context import DELTA, Inbound
 from toolwire.agent.journal import Answer
-from toolwire.core.event import Progress
+from toolwire.core.event import Log, Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
@@ -35,12 +35,14 @@ class Answered(Struct, frozen=True):
         reply: what goes to the channel for that: its `type` and `payload`.
         said: the texts of `ctx.say`.
         progress: the values and messages of `ctx.progress`.
+        logged: what `ctx.log` was told.
     """
 
     result: Result
     reply: Answer
     said: tuple[str, ...]
     progress: tuple[Progress, ...]
+    logged: tuple[Log, ...] = ()
 
     @property
     def text(self) -> str:
@@ -127,7 +129,7 @@ class Harness:
                 result = await self._agent.choose(message).answer(inbound)
         finally:
             inbound.stop()
-        return Answered(result, answer_of(result), tuple(bench.said), tuple(bench.progress))
+        return Answered(result, answer_of(result), tuple(bench.said), tuple(bench.progress), tuple(bench.logged))
 
     def _row(self, offset: int, type: str, payload: JsonObject) -> Message:
         publisher = "agent" if type == "agent_reply" else "gateway"
@@ -140,11 +142,14 @@ class _Bench:
     def __init__(self, rows: tuple[Message, ...]) -> None:
         self.said: list[str] = []
         self.progress: list[Progress] = []
+        self.logged: list[Log] = []
         self._rows = rows
 
     def publish_delta(self, message: Message, payload: JsonObject) -> None:
-        told = payload.get("progress")
-        if told is None:
+        told, line = payload.get("progress"), payload.get("log")
+        if line is not None:
+            self.logged.append(Log(line["level"], line["text"], line.get("logger")))
+        elif told is None:
             self.said.append(payload["text"])
         else:
             self.progress.append(Progress(told["progress"], told.get("total"), told.get("message")))

@@ -27,7 +27,7 @@ async def test_what_is_said_and_how_far_it_is_go_ahead_of_the_answer_in_order() 
         ctx.say("lo")
         await ctx.progress("page 3", 3, 10)
         ctx.progress("page 3 again", 3)
-        ctx.log.info("not for the channel")
+        ctx.log.info("page %s is the last", 3)
         return "Hello"
 
     async with gateway_of_agent(agent) as gateway:
@@ -37,8 +37,9 @@ async def test_what_is_said_and_how_far_it_is_go_ahead_of_the_answer_in_order() 
             {"text": "lo"},
             {"text": "", "progress": {"progress": 3, "total": 10, "message": "page 3"}},
             {"text": "", "progress": {"progress": 4, "message": "page 3 again"}},
+            {"text": "", "log": {"level": "info", "text": "page 3 is the last", "logger": "toolwire.tool"}},
         ]
-        assert [type(frame) for frame in gateway.seen] == [Publish] * 5
+        assert [type(frame) for frame in gateway.seen] == [Publish] * 6
         assert {frame.in_reply_to for frame in gateway.seen if isinstance(frame, Publish)} == {"msg_talk_0"}
 
 
