@@ -233,6 +233,8 @@ class Courier:
                 "deadline": round(deadline, 3),
             },
         }
+        if call.client_capabilities is not None:
+            payload["metadata"]["client_capabilities"] = call.client_capabilities
         if tool.source.startswith(MESSAGE_SOURCE):
             payload["message"] = call.arguments.get("message", "")
         else:
