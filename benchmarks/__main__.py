@@ -1,6 +1,6 @@
 """`python -m benchmarks`: measures the chosen cases in interleaved rounds and prints the tables.
 
-With `agents` as its first word it measures the agent SDK instead.
+With `agents` as its first word it measures the agent SDK instead, with `memory` what sessions take.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import machine, report
+from benchmarks import machine, memory, report
 from benchmarks.agents import command as agents
 from benchmarks.cases import CASES, Case, select
 from benchmarks.launcher import Endpoint, Launcher, LaunchError
@@ -27,6 +27,8 @@ def main() -> int:
     """Run the benchmark; the status is 1 after a wrong answer (--strict: a missed target), 2 if it could not run."""
     if sys.argv[1:2] == ["agents"]:
         return agents.main(sys.argv[2:])
+    if sys.argv[1:2] == ["memory"]:
+        return memory.main(sys.argv[2:])
     arguments = _parser().parse_args()
     if arguments.list:
         print("\n".join(case.name for case in CASES))
@@ -50,6 +52,7 @@ def main() -> int:
 def _run(cases: list[Case], arguments: argparse.Namespace) -> list[Measurement]:
     options = Options(
         loadgen=loadgen(),
+        stdiogen=loadgen("stdiogen"),
         duration_s=arguments.duration,
         warmup_s=arguments.warmup,
         client_core=arguments.client_core,
@@ -85,8 +88,8 @@ def _start(cases: list[Case], launcher: Launcher) -> dict[str, Endpoint]:
 def _show(row: Measurement) -> None:
     print(
         f"round {row.round + 1} c={row.conns:<3} {row.case:<44} {row.rps:>8.0f} req/s  p50 {row.p50_ms:8.3f} ms  "
-        f"p99 {row.p99_ms:8.3f} ms  server {row.server_cpu:4.2f}  other {row.other_cpu:4.2f}"
-        + (f"  {row.errors} errors: {row.first_error}" if row.errors else ""),
+        f"p99 {row.p99_ms:8.3f} ms  CPU {row.cpu_us:5.0f} µs  server {row.server_cpu:4.2f}  "
+        f"other {row.other_cpu:4.2f}" + (f"  {row.errors} errors: {row.first_error}" if row.errors else ""),
         file=sys.stderr,
         flush=True,
     )

@@ -7,7 +7,15 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.services import Service, peer, toolwire_gateway, toolwire_served
+from benchmarks.services import (
+    Service,
+    mcp_stdio,
+    peer,
+    toolwire_gateway,
+    toolwire_keyed,
+    toolwire_served,
+    toolwire_stdio,
+)
 from benchmarks.toolchain import pinned_version
 
 TEXT = "hello"
@@ -31,11 +39,13 @@ class Target:
     Attributes:
         baseline: least ratio of requests a second to the baseline's.
         fastmcp: least ratio to FastMCP's on the same wire revision as the baseline.
+        stdio: least ratio to the official SDK's on stdin and stdout.
         p99_ms: highest 99th percentile.
     """
 
     baseline: float | None = None
     fastmcp: float | None = None
+    stdio: float | None = None
     p99_ms: float | None = None
 
 
@@ -59,19 +69,19 @@ ACCEPT = "Accept: application/json, text/event-stream"
 
 
 def call_2025(**arguments: str) -> Request:
-    """Return a `tools/call` of the echo tool on the 2025-11-25 wire."""
+    """Return a `tools/call` of the echo tool on the 2025-11-25 wire; it has no headers on stdin."""
     return Request(_call({"name": "echo", "arguments": arguments}), (ACCEPT, "MCP-Protocol-Version: 2025-11-25"))
 
 
-def call_2026(**arguments: str) -> Request:
-    """Return a `tools/call` of the echo tool on the 2026-07-28 wire, with the envelope and headers it demands."""
+def call_2026(tool: str = "echo", **arguments: str) -> Request:
+    """Return a `tools/call` of an echo tool on the 2026-07-28 wire, with the envelope and headers it demands."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1.0"},
         "io.modelcontextprotocol/clientCapabilities": {},
     }
-    headers = (ACCEPT, "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: echo")
-    return Request(_call({"name": "echo", "arguments": arguments, "_meta": meta}), headers)
+    headers = (ACCEPT, "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", f"Mcp-Name: {tool}")
+    return Request(_call({"name": tool, "arguments": arguments, "_meta": meta}), headers)
 
 
 def _call(params: dict[str, Any]) -> str:
@@ -88,11 +98,15 @@ MCP_SESSION = peer("mcp-session", "mcp", "session")
 MCP_SSE = peer("mcp-sse", "mcp", "sse")
 FASTMCP_JSON = peer("fastmcp-stateless", "fastmcp", "stateless")
 FASTMCP_SESSION = peer("fastmcp-session", "fastmcp", "session")
+MCP_STDIO = mcp_stdio("mcp-stdio")
+STDIO = toolwire_stdio("toolwire-stdio")
+KEYED = toolwire_keyed("toolwire-keyed")
 SERVED = toolwire_served("toolwire-served")
 GATEWAY = toolwire_gateway("toolwire-gateway")
 
 BASELINE = Case(f"mcp {MCP_VERSION} 2026 JSON", MCP_JSON, call_2026(text=TEXT))
 FASTMCP = Case(f"FastMCP {FASTMCP_VERSION} 2026 JSON", FASTMCP_JSON, call_2026(text=TEXT))
+STDIO_REFERENCE = Case(f"mcp {MCP_VERSION} stdio 2025", MCP_STDIO, call_2025(text=TEXT))
 
 IN_PROCESS = Target(baseline=8, fastmcp=18, p99_ms=2)
 
@@ -104,7 +118,11 @@ CASES = (
     Case(f"FastMCP {FASTMCP_VERSION} 2025 session JSON", FASTMCP_SESSION, call_2025(text=TEXT), sessions=True),
     Case("toolwire in-process tool 2026", SERVED, call_2026(text=TEXT), target=IN_PROCESS),
     Case("toolwire in-process tool 2025", SERVED, call_2025(text=TEXT), target=IN_PROCESS),
+    Case("toolwire in-process tool that waits 2026", SERVED, call_2026("echo_waiting", text=TEXT), target=IN_PROCESS),
     Case("toolwire in-process tool 2025 session", SERVED, call_2025(text=TEXT), sessions=True),
+    Case("toolwire in-process bak_ key, recorded 2026", KEYED, call_2026(text=TEXT), target=Target(baseline=6)),
+    STDIO_REFERENCE,
+    Case("toolwire stdio 2025", STDIO, call_2025(text=TEXT), target=Target(stdio=5)),
     Case("toolwire gateway and agent bak_ key 2026", GATEWAY, call_2026(text=TEXT), target=Target(baseline=1.5)),
     Case("toolwire gateway and agent bak_ key 2025", GATEWAY, call_2025(text=TEXT), target=Target(baseline=1.5)),
     Case(
@@ -117,8 +135,11 @@ CASES = (
 
 
 def select(wanted: list[str]) -> list[Case]:
-    """Return the cases whose name contains one of the texts (all when there are none), and always the baseline."""
+    """Return the cases whose name contains one of the texts (all when there are none), and what they are held against.
+
+    That is always the baseline, and the official SDK on stdin and stdout for a case that has a target there.
+    """
     lowered = [text.lower() for text in wanted]
-    return [
-        case for case in CASES if case is BASELINE or not lowered or any(text in case.name.lower() for text in lowered)
-    ]
+    chosen = [case for case in CASES if not lowered or any(text in case.name.lower() for text in lowered)]
+    references = {BASELINE.name} | {STDIO_REFERENCE.name for case in chosen if case.target.stdio is not None}
+    return [case for case in CASES if case in chosen or case.name in references]

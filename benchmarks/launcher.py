@@ -30,12 +30,19 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a running service answers, and the processes whose CPU time counts as the server's."""
+    """Where a running service answers, and the processes whose CPU time counts as the server's.
+
+    Attributes:
+        command: what is started anew for each measurement and answers on stdin and stdout; then there is no port.
+        core: the core of the server that `command` starts.
+    """
 
     port: int
     path: str
     pids: frozenset[int]
     headers: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    core: int = 0
 
 
 @dataclass(slots=True)

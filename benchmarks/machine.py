@@ -27,9 +27,9 @@ def cores() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def cpu_seconds(pids: Collection[int]) -> float:
-    """Return the user and system seconds of some processes and their living children."""
-    ticks = 0
+def cpu_seconds(pids: Collection[int]) -> tuple[float, float]:
+    """Return the seconds of some processes and their living children: in user mode, and in both modes."""
+    user = ticks = 0
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -38,8 +38,9 @@ def cpu_seconds(pids: Collection[int]) -> float:
         except OSError:
             continue
         if int(entry) in pids or int(fields[1]) in pids:
+            user += int(fields[11])
             ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS_PER_SECOND
+    return user / TICKS_PER_SECOND, ticks / TICKS_PER_SECOND
 
 
 def busy_seconds() -> float:

@@ -37,6 +37,7 @@ class Options:
     """How every measurement is made; durations are in seconds."""
 
     loadgen: Path
+    stdiogen: Path
     duration_s: float
     warmup_s: float
     client_core: int
@@ -50,6 +51,8 @@ class Measurement:
 
     Attributes:
         server_cpu: share of one core that the processes under test used.
+        cpu_us: their CPU time for a request, in microseconds: on a busy machine steadier than requests a second.
+        user_us: of that, in user mode; on stdin and stdout the two are not told apart.
         other_cpu: share of one core that neither they nor the load generator used: noise.
         detail: every figure of the load generator.
     """
@@ -63,6 +66,8 @@ class Measurement:
     errors: int
     first_error: str
     server_cpu: float
+    cpu_us: float
+    user_us: float
     other_cpu: float
     detail: dict[str, Any]
 
@@ -76,6 +81,8 @@ def check_answers(case: Case, endpoint: Endpoint) -> None:
     Raises:
         LaunchError: there is no right answer in time; the text has the last one.
     """
+    if endpoint.command:
+        return  # each measurement has a server of its own, and its first answers are not measured
     end = time.monotonic() + ANSWER_LIMIT_S
     answer = "nothing"
     while time.monotonic() < end:
@@ -112,14 +119,17 @@ def _measure_once(case: Case, endpoint: Endpoint, round_number: int, conns: int,
             path = folder / "conn-headers"
             path.write_text("".join(f"{header}\n" for header in session_headers))
             command += ["--conn-headers", str(path)]
-        cpu, busy, start = machine.cpu_seconds(endpoint.pids), machine.busy_seconds(), time.monotonic()
+        before, busy, start = machine.cpu_seconds(endpoint.pids), machine.busy_seconds(), time.monotonic()
         with machine.pinned(options.client_core):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         wall = time.monotonic() - start
-        cpu, busy = machine.cpu_seconds(endpoint.pids) - cpu, machine.busy_seconds() - busy
+        after, busy = machine.cpu_seconds(endpoint.pids), machine.busy_seconds() - busy
     if done.returncode not in (0, 1):
         raise LaunchError(f"{case.name}: the load generator failed: {done.stderr.strip()}")
     result = json.loads(done.stdout)
+    # A server on stdin and stdout is the load generator's child: it takes that time itself.
+    of_child = result.get("server_cpu_s", 0.0) * wall / result["seconds"]
+    user, cpu = of_child + after[0] - before[0], of_child + after[1] - before[1]
     return Measurement(
         case=case.name,
         round=round_number,
@@ -130,20 +140,34 @@ def _measure_once(case: Case, endpoint: Endpoint, round_number: int, conns: int,
         errors=result["errors"],
         first_error=result.get("first_error", ""),
         server_cpu=round(cpu / wall, 3),
+        cpu_us=_micros_each(cpu / wall, result["rps"]),
+        user_us=_micros_each(user / wall, result["rps"]),
         other_cpu=round(max(0.0, (busy - cpu) / wall - result["client_cpu"]), 3),
         detail=result,
     )
 
 
+def _micros_each(share: float, rps: float) -> float:
+    return round(share / rps * 1e6, 1) if rps else 0.0
+
+
 def _command(request: Request, endpoint: Endpoint, conns: int, options: Options, folder: Path) -> list[str]:
     body, headers = folder / "body", folder / "headers"
     body.write_text(request.body)
+    shared = (
+        *("--duration", str(options.duration_s), "--warmup", str(options.warmup_s)),
+        *("--body", str(body), "--expect", TEXT, "--first", str(next(_first_numbers))),
+    )
+    if endpoint.command:
+        opening = folder / "opening"
+        opening.write_text(f"{json.dumps(INITIALIZE, separators=(',', ':'))}\n{json.dumps(INITIALIZED)}\n")
+        own = ("--depth", str(conns), "--core", str(endpoint.core), "--opening", str(opening))
+        return [str(options.stdiogen), *shared, *own, "--", *endpoint.command]
     headers.write_text("".join(f"{header}\n" for header in (*request.headers, *endpoint.headers)))
     return [
         str(options.loadgen),
-        *("--port", str(endpoint.port), "--path", endpoint.path, "--conns", str(conns)),
-        *("--duration", str(options.duration_s), "--warmup", str(options.warmup_s)),
-        *("--body", str(body), "--headers", str(headers), "--expect", TEXT, "--first", str(next(_first_numbers))),
+        *("--port", str(endpoint.port), "--path", endpoint.path, "--conns", str(conns), "--headers", str(headers)),
+        *shared,
     ]
 
 

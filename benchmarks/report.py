@@ -4,14 +4,14 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.cases import BASELINE, CASES, FASTMCP
+from benchmarks.cases import BASELINE, CASES, FASTMCP, STDIO_REFERENCE
 from benchmarks.machine import BUSY_SHARE
 from benchmarks.measure import Measurement
 
 TARGET_CONNS = 16
 """The concurrency at which Toolwire's targets are stated."""
 
-SHORT = {BASELINE.name: "mcp", FASTMCP.name: "FastMCP"}
+SHORT = {BASELINE.name: "mcp", FASTMCP.name: "FastMCP", STDIO_REFERENCE.name: "mcp stdio"}
 
 Figure = Callable[[Measurement], float]
 
@@ -41,6 +41,8 @@ def summary(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
                     "rps": _median(mine, lambda row: row.rps),
                     "p50_ms": _median(mine, lambda row: row.p50_ms),
                     "p99_ms": _median(mine, lambda row: row.p99_ms),
+                    "cpu_us": _median(mine, lambda row: row.cpu_us),
+                    "user_us": _median(mine, lambda row: row.user_us),
                     "errors": sum(row.errors for row in mine),
                     "ratio": statistics.median(ratios) if ratios else None,
                     "ratio_range": [min(ratios), max(ratios)] if ratios else None,
@@ -50,7 +52,10 @@ def summary(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
 
 
 def _figures(measurements: Sequence[Measurement], names: list[str], levels: list[int]) -> str:
-    head = ["case", *(f"c={conns} {figure}" for conns in levels for figure in ("req/s", "p50 ms", "p99 ms"))]
+    head = [
+        "case",
+        *(f"c={conns} {figure}" for conns in levels for figure in ("req/s", "p50 ms", "p99 ms", "CPU µs", "user µs")),
+    ]
     rows: list[list[str]] = []
     for name in names:
         row = [name]
@@ -59,20 +64,24 @@ def _figures(measurements: Sequence[Measurement], names: list[str], levels: list
             row.append(f"{_median(mine, lambda found: found.rps):,.0f}")
             row.append(f"{_median(mine, lambda found: found.p50_ms):.2f}")
             row.append(f"{_median(mine, lambda found: found.p99_ms):.2f}")
+            row.append(f"{_median(mine, lambda found: found.cpu_us):.0f}")
+            row.append(f"{_median(mine, lambda found: found.user_us):.0f}")
         rows.append(row)
     return _table(head, rows)
 
 
 def _ratios(measurements: Sequence[Measurement], names: list[str], levels: list[int]) -> str:
     references = [(BASELINE.name, conns) for conns in levels]
-    if FASTMCP.name in names and TARGET_CONNS in levels:
-        references.append((FASTMCP.name, TARGET_CONNS))
-    head = ["case", *(f"× {SHORT[name]} c={conns}" for name, conns in references), f"asked at c={TARGET_CONNS}"]
+    if TARGET_CONNS in levels:
+        references += [(name, TARGET_CONNS) for name in (FASTMCP.name, STDIO_REFERENCE.name) if name in names]
+    by_cpu = f"× {SHORT[BASELINE.name]} by CPU c={TARGET_CONNS}"
+    head = ["case", *(f"× {SHORT[name]} c={conns}" for name, conns in references), by_cpu, f"asked at c={TARGET_CONNS}"]
     rows: list[list[str]] = []
     for name in names:
         spreads = [_spread(_ratios_by_round(measurements, name, reference, conns)) for reference, conns in references]
         verdicts = [f"{text} {'met' if met else 'MISSED'}" for text, met in _verdicts(measurements, name)]
-        rows.append([name, *spreads, ", ".join(verdicts)])
+        thrift = _ratios_by_round(measurements, name, BASELINE.name, TARGET_CONNS, lambda row: 1 / row.cpu_us)
+        rows.append([name, *spreads, _spread(thrift), ", ".join(verdicts)])
     return _table(head, rows)
 
 
@@ -86,7 +95,12 @@ def _verdicts(measurements: Sequence[Measurement], name: str) -> list[tuple[str,
     mine = _of(measurements, name, TARGET_CONNS)
     target = {case.name: case.target for case in CASES}[name]
     found: list[tuple[str, bool]] = []
-    for reference, least in ((BASELINE.name, target.baseline), (FASTMCP.name, target.fastmcp)):
+    wanted = (
+        (BASELINE.name, target.baseline),
+        (FASTMCP.name, target.fastmcp),
+        (STDIO_REFERENCE.name, target.stdio),
+    )
+    for reference, least in wanted:
         ratios = _ratios_by_round(measurements, name, reference, TARGET_CONNS)
         if least is not None and ratios:
             found.append((f"≥ {least:g} × {SHORT[reference]}", statistics.median(ratios) >= least))
@@ -110,10 +124,13 @@ def _notes(measurements: Sequence[Measurement]) -> list[str]:
     return notes
 
 
-def _ratios_by_round(measurements: Sequence[Measurement], name: str, reference: str, conns: int) -> list[float]:
+def _ratios_by_round(
+    measurements: Sequence[Measurement], name: str, reference: str, conns: int, figure: Figure = lambda row: row.rps
+) -> list[float]:
     """Return one ratio a round: neighbours in time share the machine's mood, which then cancels out."""
-    references = {row.round: row.rps for row in _of(measurements, reference, conns) if row.rps}
-    return [row.rps / references[row.round] for row in _of(measurements, name, conns) if row.round in references]
+    references = {row.round: figure(row) for row in _of(measurements, reference, conns) if row.rps}
+    mine = [row for row in _of(measurements, name, conns) if row.rps and row.round in references]
+    return [figure(row) / references[row.round] for row in mine]
 
 
 def _spread(ratios: list[float]) -> str:

@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.launcher import (
     START_LIMIT_S,
@@ -64,6 +66,39 @@ def toolwire_served(name: str) -> Service:
     return Service(name, launch)
 
 
+def toolwire_keyed(name: str) -> Service:
+    """Return the gateway's door, keys, store and record before the echo tool of the same process."""
+
+    def launch(launcher: Launcher) -> Endpoint:
+        port, data = free_port(), str(launcher.folder())
+        command = (sys.executable, "-m", "benchmarks.servers.toolwire_keyed", str(port), data)
+        pid = launcher.start(name, command, core=launcher.server_core)
+        ready = _ready_line(launcher, name)
+        return Endpoint(port, str(ready["path"]), frozenset({pid}), (f"X-Agent-API-Key: {ready['key']}",))
+
+    return Service(name, launch)
+
+
+def mcp_stdio(name: str) -> Service:
+    """Return the official SDK's echo server on stdin and stdout."""
+
+    def launch(launcher: Launcher) -> Endpoint:
+        command = (str(peer_python("mcp")), str(SERVERS / "mcp_stdio.py"))
+        return Endpoint(0, "", frozenset(), command=command, core=launcher.server_core)
+
+    return Service(name, launch)
+
+
+def toolwire_stdio(name: str) -> Service:
+    """Return the echo tool served by `toolwire tools serve --stdio`."""
+
+    def launch(launcher: Launcher) -> Endpoint:
+        command = (str(TOOLWIRE), "tools", "serve", str(SERVERS / "toolwire_echo.py"), "--stdio")
+        return Endpoint(0, "", frozenset(), command=command, core=launcher.server_core)
+
+    return Service(name, launch)
+
+
 def toolwire_gateway(name: str) -> Service:
     """Return a gateway with its default store and the echo tool in an agent process attached to it."""
 
@@ -71,7 +106,7 @@ def toolwire_gateway(name: str) -> Service:
         port, data = free_port(), str(launcher.folder())
         up = (str(TOOLWIRE), "up", "--host", "127.0.0.1", "--port", str(port), "--data", data, "--json")
         gateway = launcher.start(name, up, core=launcher.server_core)
-        _wait_ready_line(launcher, name)
+        _ready_line(launcher, name)
         agent = read_json(name, (str(TOOLWIRE), "agent", "create", "bench", "--data", data, "--json"))
         agent_id, agent_key = str(agent["agent_id"]), str(agent["agent_key"])
         key = read_json(name, (str(TOOLWIRE), "key", "create", "--agent", agent_id, "--data", data, "--json"))
@@ -89,14 +124,14 @@ def toolwire_gateway(name: str) -> Service:
     return Service(name, launch)
 
 
-def _wait_ready_line(launcher: Launcher, name: str) -> None:
-    """Wait for the one JSON line that `up --json` prints once it is ready."""
+def _ready_line(launcher: Launcher, name: str) -> dict[str, Any]:
+    """Wait for the one JSON line that a server prints once it is ready."""
     end = time.monotonic() + START_LIMIT_S
     while time.monotonic() < end:
         launcher.check_alive(name)
         for line in log_path(name).read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):  # a line may be half written, or not JSON
-                if line.startswith("{") and "url" in json.loads(line):
-                    return
+                if line.startswith("{") and "url" in (ready := json.loads(line)):
+                    return ready
         time.sleep(0.05)
     raise LaunchError(f"{name} printed no ready line within {START_LIMIT_S:.0f} s{last_output(name)}")

@@ -11,23 +11,24 @@ from pathlib import Path
 
 from benchmarks.paths import HERE, REQUIREMENTS, WORK
 
-SOURCES = ("loadgen.c", "tally.h")
+SHARED_SOURCE = "tally.h"
 
 
 class ToolchainError(Exception):
     """Something the benchmark needs is missing and cannot be made; the text says what to do."""
 
 
-def loadgen() -> Path:
-    """Return the compiled load generator.
+def loadgen(name: str = "loadgen") -> Path:
+    """Return a compiled load generator: `loadgen` for HTTP, `stdiogen` for stdin and stdout.
 
     Raises:
         ToolchainError: this is not Linux, there is no C compiler, or it refuses the source.
     """
     if not sys.platform.startswith("linux"):
         raise ToolchainError(f"the load generator uses epoll and runs on Linux only, not on {sys.platform!r}")
-    digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()[:12]
-    program = WORK / f"loadgen-{digest}"
+    source = f"{name}.c"
+    digest = hashlib.sha256((HERE / source).read_bytes() + (HERE / SHARED_SOURCE).read_bytes()).hexdigest()[:12]
+    program = WORK / f"{name}-{digest}"
     if program.exists():
         return program
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -36,7 +37,7 @@ def loadgen() -> Path:
             "the load generator is a C program and there is no cc; on Debian and Ubuntu: apt-get install gcc libc6-dev"
         )
     WORK.mkdir(exist_ok=True)
-    _run([compiler, "-O2", "-Wall", "-o", str(program), str(HERE / SOURCES[0])], "cannot compile loadgen.c")
+    _run([compiler, "-O2", "-Wall", "-o", str(program), str(HERE / source)], f"cannot compile {source}")
     return program
 
 
