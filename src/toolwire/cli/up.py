@@ -17,12 +17,12 @@ from toolwire import __version__, config
 from toolwire.cli.data_folder import DataFolder, HostInfo
 from toolwire.cli.demo.keys import DEMO_KEY_FILE, DemoKeys, demo_keys
 from toolwire.cli.failure import DONE
+from toolwire.cli.host import open_host
 from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.cli.output import print_json, print_text, say
 from toolwire.cli.owner_key import keep_owner_key
 from toolwire.cli.parameters import DataFlag, JsonFlag
 from toolwire.config import Config
-from toolwire.gateway.host import open_gateway
 
 
 def up(
@@ -58,10 +58,11 @@ async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
         opened.enter_context(folder.lock())
         bound = opened.enter_context(bind(settings.host, settings.port))
         url = url_of(bound)
-        gateway = await opened.enter_async_context(open_gateway(_placed(settings, bound.getsockname()[1], url)))
+        opened_host = await opened.enter_async_context(open_host(_placed(settings, bound.getsockname()[1], url)))
+        gateway = opened_host.gateway
         owner_key = await keep_owner_key(folder, gateway.keys, gateway.owner_key)
         keys = await demo_keys(folder, gateway.agents, gateway.keys) if demo else None
-        await opened.enter_async_context(serving(gateway.app, bound))
+        await opened.enter_async_context(serving(opened_host.app, bound))
         if keys is not None:
             from toolwire.cli.demo.agent import attached_demo
 

@@ -162,6 +162,15 @@ def grants(board: Board, agent_card_id: str) -> tuple[Grant, ...]:
     return tuple(found)
 
 
+def difference(before: Board, after: Board) -> Edit:
+    """What a reader of `before` has to do to see `after`: put what is new or changed, remove what is gone."""
+    gone_arrows = tuple(RemoveArrow(arrow_id) for arrow_id in before.arrows if arrow_id not in after.arrows)
+    gone_cards = tuple(RemoveCard(card_id) for card_id in before.cards if card_id not in after.cards)
+    cards = tuple(PutCard(card) for card_id, card in after.cards.items() if before.cards.get(card_id) != card)
+    arrows = tuple(PutArrow(arrow) for arrow_id, arrow in after.arrows.items() if before.arrows.get(arrow_id) != arrow)
+    return (*gone_arrows, *gone_cards, *cards, *arrows)
+
+
 def _taken(known: dict[str, _T], id_: str, what: str) -> _T:
     found = known.pop(id_, None)
     if found is None:

@@ -1,0 +1,112 @@
+"""The numbered moments of a workspace: changes of its board and of its calls, for everybody who looks at it.
+
+It keeps the latest of them, so that a reader who was away goes on where it left off, and tells one who was away too
+long to read everything anew. It holds no truth: boards and logs do.
+"""
+
+from collections import deque
+
+import anyio
+from msgspec import Struct
+
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+
+KEPT_MOMENTS = 1024
+"""For each workspace, of those that happened while somebody was there or lately."""
+
+
+class Moment(Struct, frozen=True):
+    """Something that happened. `id` is opaque to readers, and what they give back to go on."""
+
+    id: str
+    kind: str
+    data: JsonObject
+
+
+RESET = "reset"
+"""The kind of the first moment of a reader that has missed some: what it knows is stale."""
+
+
+class _Page:
+    """One workspace's moments; `first` is the number of the oldest that is kept."""
+
+    def __init__(self) -> None:
+        self.first = 1
+        self.moments: deque[Moment] = deque()
+        self.news = anyio.Event()
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.moments) - 1
+
+
+class Follower:
+    """One reader of a workspace. `seen` is the number of the last moment it has had, `None` if that is not known."""
+
+    def __init__(self, page: _Page, age: str, seen: int | None) -> None:
+        self._page = page
+        self._age = age
+        self._seen = seen
+
+    async def next(self) -> Moment | None:
+        """The next moment, when it comes; `None` when the workspace is gone. A cancelled call has missed nothing."""
+        page = self._page
+        while page.first > 0:
+            if self._seen is None or self._seen + 1 < page.first:
+                self._seen = page.last
+                return Moment(f"{self._age}-{page.last}", RESET, {})
+            if self._seen < page.last:
+                self._seen += 1
+                return page.moments[self._seen - page.first]
+            await page.news.wait()
+        return None
+
+
+class Feed:
+    """All workspaces' moments, in this process. Numbers begin anew with it, which their readers notice by the id."""
+
+    def __init__(self, kept: int = KEPT_MOMENTS) -> None:
+        self._kept = kept
+        self._age = new_id("feed")[-8:]
+        self._pages: dict[str, _Page] = {}
+
+    def tell(self, workspace_id: str, kind: str, data: JsonObject) -> None:
+        """Something has happened; readers are woken, and nobody is waited for."""
+        page = self._page(workspace_id)
+        page.moments.append(Moment(f"{self._age}-{page.last + 1}", kind, data))
+        if len(page.moments) > self._kept:
+            page.moments.popleft()
+            page.first += 1
+        page.news.set()
+        page.news = anyio.Event()
+
+    def forget(self, workspace_id: str) -> None:
+        """The workspace is gone: its readers end."""
+        page = self._pages.pop(workspace_id, None)
+        if page is not None:
+            page.first = 0
+            page.moments.clear()
+            page.news.set()
+
+    def follow(self, workspace_id: str, after: str | None = None) -> "Follower":
+        """Read what happens from now on, or since the moment whose id is `after`, until the workspace is gone.
+
+        A reader whose moment is not kept any more gets a `RESET` first, whose id is that of now.
+        """
+        page = self._page(workspace_id)
+        return Follower(page, self._age, page.last if after is None else self._number(page, after))
+
+    def _page(self, workspace_id: str) -> _Page:
+        page = self._pages.get(workspace_id)
+        if page is None:
+            page = self._pages[workspace_id] = _Page()
+        return page
+
+    def _number(self, page: _Page, id_: str) -> int | None:
+        """The number in an id of ours, if all that came after it is still kept."""
+        age, _, digits = id_.partition("-")
+        if age != self._age or not (digits.isascii() and digits.isdigit() and len(digits) < 16):
+            return None
+        number = int(digits)
+        return number if page.first - 1 <= number <= page.last else None

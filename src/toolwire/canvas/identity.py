@@ -1,0 +1,66 @@
+"""Who stands before the canvas, and the agents it may put on a board: ports, because keys and agents lie elsewhere."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Visitor(Struct, frozen=True):
+    """Who asks. `agent_id` is set for an agent that shows its own key; an owner has none.
+
+    `principal` is what idempotency and sessions are bound to (gateway.md D1).
+    """
+
+    owner: str
+    principal: str
+    agent_id: str | None = None
+
+
+class AgentInfo(Struct, frozen=True):
+    """An agent as the canvas knows it."""
+
+    agent_id: str
+    owner: str
+    name: str
+    online: bool = False
+
+
+class Directory(Protocol):
+    """Keys and agents."""
+
+    def visitor(self, credentials: Sequence[bytes]) -> Visitor:
+        """Who carries these credentials, an owner or an agent.
+
+        Args:
+            credentials: the values of the headers that can carry a key, as `surfaces.limits.credentials_in` gives them.
+
+        Raises:
+            Unauthorized: no key, an unknown or revoked one, or two that differ.
+            Forbidden: a key that opens nothing here.
+        """
+        ...
+
+    def agent(self, owner: str, id_or_name: str) -> AgentInfo:
+        """An agent of this owner.
+
+        Raises:
+            AgentNotFound: the owner has none of that id or name.
+        """
+        ...
+
+    async def new_agent(self, owner: str, name: str) -> AgentInfo:
+        """Make an agent; a taken name gets `-2`, `-3` and so on.
+
+        Raises:
+            InvalidParam: the name cannot be used.
+        """
+        ...
+
+    async def new_agent_key(self, owner: str, agent_id: str) -> str:
+        """An `agk_` key for an agent; it is shown this once.
+
+        Raises:
+            Conflict: the agent has as many keys as it may have.
+        """
+        ...

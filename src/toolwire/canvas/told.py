@@ -1,0 +1,33 @@
+"""Tells the readers of a workspace what an edit has changed on its board; calls are told of by whoever runs them."""
+
+from toolwire.canvas.feed import Feed
+from toolwire.canvas.shown import Shown, shown_arrow
+from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.core.board import PutArrow, PutCard, RemoveArrow, RemoveCard, difference
+from toolwire.core.jsontypes import JsonObject
+
+
+def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:
+    """Tell `feed` of every edit from now on: one moment `board` an edit, with its changes in order.
+
+    Its data is `{"workspace": …, "changes": [{"change": "put_card", "card": …} | {"change": "remove_card", "id"} |
+    {"change": "put_arrow", "arrow": …} | {"change": "remove_arrow", "id"}, …]}`.
+    """
+
+    def on_changed(before: Workspace | None, after: Workspace | None) -> None:
+        if before is None or after is None:
+            return  # nobody reads a workspace that is not there yet, and the readers of one that is gone end
+        changes: list[JsonObject] = []
+        for change in difference(before.board, after.board):
+            match change:
+                case PutCard(card):
+                    changes.append({"change": "put_card", "card": shown.card(after, card)})
+                case RemoveCard(card_id):
+                    changes.append({"change": "remove_card", "id": card_id})
+                case PutArrow(arrow):
+                    changes.append({"change": "put_arrow", "arrow": shown_arrow(arrow)})
+                case RemoveArrow(arrow_id):
+                    changes.append({"change": "remove_arrow", "id": arrow_id})
+        feed.tell(after.id, "board", {"workspace": shown.summary(after), "changes": changes})
+
+    workspaces.on_changed(on_changed)

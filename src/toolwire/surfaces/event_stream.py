@@ -1,0 +1,56 @@
+"""An answer that is an event stream for as long as its reader stays; it does not know what the events are."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import anyio
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from toolwire.wire.sse import KEEPALIVE
+
+KEEPALIVE_S: Final = 15.0
+_HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+class EventStream(Response):
+    """Sends what `next_frame` gives, until that is `None` or the reader is gone, and a comment in every silence.
+
+    Args:
+        next_frame: waits for the next event, as bytes. Cancelled, it must not lose one.
+        keepalive_s: the longest silence.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, next_frame: Callable[[], Awaitable[bytes | None]], keepalive_s: float = KEEPALIVE_S) -> None:
+        super().__init__(None, 200, _HEADERS)
+        del self.headers["content-length"]
+        self._next_frame = next_frame
+        self._keepalive_s = keepalive_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with anyio.create_task_group() as tasks:
+
+            async def leave() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave)
+            await self._send_all(send)
+            tasks.cancel_scope.cancel()
+
+    async def _send_all(self, send: Send) -> None:
+        frame: bytes | None = KEEPALIVE  # the reader learns at once that it is connected
+        while frame is not None:
+            try:
+                await send({"type": "http.response.body", "body": frame, "more_body": True})
+            except OSError:
+                return
+            frame = KEEPALIVE
+            with anyio.move_on_after(self._keepalive_s):
+                frame = await self._next_frame()
+        await send({"type": "http.response.body", "body": b""})
