@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar, Unpack, get_args, overload
 
@@ -14,7 +14,7 @@ from toolwire.agent.attach import GRACE_S, Target, attached, open_journal, run_a
 from toolwire.agent.context import Ctx
 from toolwire.agent.journal import Journal
 from toolwire.agent.link import Link, OpenSocket
-from toolwire.agent.offer import AgentOffer, OfferListener
+from toolwire.agent.offer import AgentOffer
 from toolwire.agent.tools import AgentToolOptions, checked_tools
 from toolwire.agent.worker import Body, Limits, Worker
 from toolwire.core.change import Change
@@ -233,9 +233,13 @@ class Agent:
         """What it offers beside tools."""
         return self._offer.sources()
 
-    def heard(self, listener: OfferListener) -> AbstractContextManager[None]:
-        """Tell `listener`, until the block ends, when the agent offers something else than before."""
-        return self._offer.heard(listener)
+    @asynccontextmanager
+    async def worker(self, journal: Journal) -> AsyncGenerator[Worker]:
+        """What answers for the agent until the block ends, registered anew when something is added; for runtimes."""
+        worker = Worker(self.registration(), self.choose, journal, self.limits, self.sources)
+        with self._offer.heard(_Registrar(self, worker)):
+            async with self.opened():
+                yield worker
 
     def choose(self, message: Message) -> Body:
         """What answers a `chat_message`."""
@@ -353,10 +357,8 @@ async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> Asy
     open_socket = websocket_opener(target.url, target.key)
     memory = open_journal(journal)
     try:
-        worker = Worker(agent.registration(), agent.choose, memory, agent.limits, agent.sources)
-        with agent.heard(_Registrar(agent, worker)):
-            async with agent.opened():
-                yield worker, open_socket
+        async with agent.worker(memory) as worker:
+            yield worker, open_socket
     finally:
         if memory is not journal:
             with anyio.CancelScope(shield=True):
