@@ -38,6 +38,7 @@ class Requirement(NamedTuple):
 
 SPEC_2025 = "https://modelcontextprotocol.io/specification/2025-11-25"
 SPEC_2026 = "https://modelcontextprotocol.io/specification/2026-07-28"
+SEP_2663 = "https://modelcontextprotocol.io/seps/2663-tasks-extension"
 
 REQUIREMENTS: dict[str, Requirement] = {
     # The ladder of an HTTP request
@@ -349,6 +350,46 @@ REQUIREMENTS: dict[str, Requirement] = {
         "What is added to a server that is open is served and told of, from any thread.",
         f"{SPEC_2025}/server/tools#list-changed-notification",
         ALL,
+    ),
+    # Tasks
+    "tasks.offered": Requirement(
+        "The tasks extension is advertised under extensions; tasks/result, tasks/list and capabilities.tasks are gone.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.created": Requirement(
+        "The server says which call becomes a task; its answer is flat, and tasks/get resolves from then on.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.ended": Requirement(
+        "What a tool reports is a completed task, errors of the protocol are a failed one.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.negotiated": Requirement(
+        "Without the extension tasks/* and tools that must be tasks are -32021, and others are waited for.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.older": Requirement(
+        "On the older wire tasks are unknown, and what may be one is waited for.", "mcp.md 1.2, 1.4", OLD
+    ),
+    "tasks.cancelled": Requirement(
+        "tasks/cancel is acknowledged as often as it comes; the client's going away cancels no task.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.known": Requirement(
+        "A task is known to whoever began it; what is none is -32602.", f"{SEP_2663}; mcp.md 1.4", NEW
+    ),
+    "tasks.headers": Requirement(
+        "Mcp-Name repeats the task's id, else -32020.", f"{SEP_2663}; mcp.md 1.2", frozenset({HTTP_2026})
+    ),
+    "tasks.told": Requirement(
+        "A subscription tells of the tasks that it names, in the form of tasks/get, and of no others.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
     ),
     # stdio
     "stdio.lines": Requirement(
