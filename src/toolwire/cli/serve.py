@@ -1,11 +1,13 @@
-"""`toolwire tools serve`: the tools of a module over MCP, on stdio or HTTP; it does not run them (the server does)."""
+"""`toolwire tools serve`: what a module or another MCP server offers, on stdio or HTTP; it runs no tools itself."""
 
 import contextlib
 import os
 import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import ModuleType
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 import anyio
 from cyclopts import Parameter
@@ -15,6 +17,8 @@ from toolwire.cli.failure import DONE, Failed, misused
 from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
+from toolwire.cli.proxy import NO_PROXY, ProxyFlags, open_proxy
+from toolwire.compose import ToolServer
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.tool import DecoratedTool
 from toolwire.server import Server
@@ -23,9 +27,13 @@ from toolwire.surfaces.limits import Guard
 MCP_PATH = "/mcp"
 DEFAULT_PORT = 8095
 
+Opening: TypeAlias = Callable[[Guard], AbstractAsyncContextManager[ToolServer]]
+
 
 def serve(
-    module: Annotated[str, Parameter(help="MODULE or MODULE:NAME; a dotted module or a Python file.")],
+    module: Annotated[
+        str | None, Parameter(help="MODULE or MODULE:NAME; a dotted module or a Python file.", show_default=False)
+    ] = None,
     /,
     *,
     stdio: Annotated[bool, Parameter(negative="", help="Serve on stdin and stdout; this is the default.")] = False,
@@ -39,45 +47,59 @@ def serve(
             negative="", help="With --http: a web page's origin that may ask, https://app.example.com; may be repeated."
         ),
     ] = None,
+    proxied: ProxyFlags = NO_PROXY,
     json: JsonFlag = False,
 ) -> int:
-    """Serve a `Server`, `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP.
+    """Serve a `Server`, `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP; or an MCP server.
 
     Without NAME all servers, tools and bundles of the module are served. With `--http --json` one line is printed once
     it is ready: `{"url", "pid"}`.
+
+    With `--proxy` another MCP server is served: every client reaches it, in whatever revision of the protocol either
+    speaks, with arguments checked before it sees them. A tool whose definition changes is not called any more until
+    `tools accept` accepts the change.
     """
     if stdio and (http or port is not None):
         raise misused("--stdio goes with neither --http nor --port; choose one way to serve")
     if origin and not (http or port is not None):
         raise misused("--origin is for web pages, which come over HTTP; add --http")
+    if (module is None) == (proxied.proxy is None):
+        raise misused("give either a MODULE or --proxy, the one thing to serve")
+    if proxied.proxy is None and proxied != NO_PROXY:
+        raise misused("--header, --env, --pins, --hold-new, --per-session and --timeout go with --proxy")
     set_up_logging()
-    with contextlib.redirect_stdout(sys.stderr):  # stdout is for the wire, or for our one line
-        offer = offered(*modules.load(module))
+    opening = partial(open_proxy, proxied) if module is None else _opening(module)
     if http or port is not None:
         guard = Guard(origins=origin or ())
-        serving_it = partial(_serve_http, offer, DEFAULT_PORT if port is None else port, guard, as_json=json)
+        serving_it = partial(_serve_http, opening, DEFAULT_PORT if port is None else port, guard, as_json=json)
         anyio.run(serving_it, **event_loop())
         return DONE
-    anyio.run(_serve_stdio, offer, **event_loop())
+    anyio.run(_serve_stdio, opening, **event_loop())
     return DONE
 
 
-async def _serve_http(offer: Server, port: int, guard: Guard, *, as_json: bool) -> None:
+def _opening(module: str) -> Opening:
+    with contextlib.redirect_stdout(sys.stderr):  # stdout is for the wire, or for our one line
+        return offered(*modules.load(module)).open
+
+
+async def _serve_http(opening: Opening, port: int, guard: Guard, *, as_json: bool) -> None:
     with bind("127.0.0.1", port) as bound:
         url = url_of(bound) + MCP_PATH
-        async with offer.open(guard) as server, serving(server.app, bound):
+        async with opening(guard) as server, serving(server.app, bound):
             with stop_signal(lambda: None) as until_signal:
                 if as_json:
                     print_json({"url": url, "pid": os.getpid()})
                 else:
-                    say(f"{offer.name} serves {_counted(offer)} at {url}; Ctrl-C stops it")
+                    say(f"{server.endpoint.name} serves {_counted(server)} at {url}; Ctrl-C stops it")
                 await until_signal()
 
 
-async def _serve_stdio(offer: Server) -> None:
-    if sys.stdin.isatty():
-        say(f"{offer.name} serves {_counted(offer)} and waits for JSON-RPC on stdin; an MCP client starts it this way")
-    async with offer.open() as server:
+async def _serve_stdio(opening: Opening) -> None:
+    async with opening(Guard()) as server:
+        if sys.stdin.isatty():
+            name = server.endpoint.name
+            say(f"{name} serves {_counted(server)} and waits for JSON-RPC on stdin; an MCP client starts it this way")
         await server.serve_stdio()
 
 
@@ -122,5 +144,6 @@ def _labelled(module: ModuleType, found: list[Any]) -> Server:
 _SERVED = (DecoratedTool, SdkMcpServer, Server)
 
 
-def _counted(offer: Server) -> str:
-    return f"{len(offer.tools)} tool{'' if len(offer.tools) == 1 else 's'}"
+def _counted(server: ToolServer) -> str:
+    count = len(server.endpoint.catalog)
+    return f"{count} tool{'' if count == 1 else 's'}"

@@ -1,0 +1,144 @@
+"""`toolwire tools serve --proxy`: an MCP server behind an endpoint of ours; what happens to a call, the parts know.
+
+So it is served on every transport and in both revisions, with its arguments checked and its definitions pinned.
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from toolwire.cli.failure import debugging, misused, sole
+from toolwire.cli.remote_places import known_as, server_of
+from toolwire.compose import LOCAL_CALLER, ToolServer, open_tool_server
+from toolwire.core.change import Change, ListChanged
+from toolwire.surfaces.changes import Changes
+from toolwire.surfaces.endpoint import Library
+from toolwire.surfaces.limits import Guard
+
+if TYPE_CHECKING:
+    from toolwire.providers.remote_pins import PinStore
+    from toolwire.providers.remote_server import Server
+    from toolwire.providers.remote_upstream import About, Upstream
+
+MAX_TIMEOUT_S = 3600.0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ProxyFlags:
+    """Which MCP server to serve instead of a module, and how."""
+
+    proxy: Annotated[
+        str | None, Parameter(help="Serve the MCP server at this URL, or that this command starts, and no module.")
+    ] = None
+    header: Annotated[
+        list[str] | None, Parameter(negative="", help="With --proxy: a header, `Name: value`; may be repeated.")
+    ] = None
+    env: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="With --proxy: a variable for its command, NAME or NAME=value; may be repeated."),
+    ] = None
+    pins: Annotated[
+        Path | None, Parameter(help="With --proxy: file that keeps which tool definitions are accepted.")
+    ] = None
+    hold_new: Annotated[
+        bool, Parameter(negative="", help="With --proxy: hold tools that appear later, until they are accepted.")
+    ] = False
+    per_session: Annotated[
+        bool, Parameter(negative="", help="With --proxy: a session with the server for each session of a client.")
+    ] = False
+    timeout: Annotated[float | None, Parameter(help="With --proxy: seconds that a call may take (default: 60).")] = None
+
+
+NO_PROXY = ProxyFlags()
+
+
+def open_proxy(flags: ProxyFlags, guard: Guard | None = None) -> AbstractAsyncContextManager[ToolServer]:
+    """The server that `flags.proxy` names, behind an endpoint of ours, until the block ends.
+
+    Args:
+        flags: which server, and how it is served.
+        guard: tells our own Host and Origin from others'; by default loopback only.
+
+    Raises:
+        Failed: a flag cannot be used.
+        ToolwireError: the server cannot be reached, or what it lists cannot be served.
+    """
+    if flags.timeout is not None and not 0 < flags.timeout <= MAX_TIMEOUT_S:
+        raise misused(f"--timeout is a number of seconds above 0 and up to {MAX_TIMEOUT_S:g}, not {flags.timeout:g}")
+    return proxied(server_of(flags.proxy or "", flags.header or (), flags.env or ()), flags, guard)
+
+
+@asynccontextmanager
+async def proxied(
+    server: "Server", flags: ProxyFlags = NO_PROXY, guard: Guard | None = None
+) -> AsyncGenerator[ToolServer]:
+    """`server` behind an endpoint of ours, until the block ends; `flags` say how it is served.
+
+    Raises:
+        ToolwireError: as `open_proxy`.
+    """
+    from toolwire.providers.remote_pool import PoolRules, RemotePool
+    from toolwire.providers.remote_upstream import Upstream
+
+    rules = PoolRules(sharing="session" if flags.per_session else "principal", relay_logs=True)
+    if not debugging():
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs tracebacks of what it also raises
+    failure: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        pool = RemotePool(server, tasks, known_as(server), rules=rules)
+        try:
+            upstream = Upstream(pool, pin_store(flags.pins, server), LOCAL_CALLER, hold_new=flags.hold_new)
+            await upstream.renew()
+            async with _served(upstream, await upstream.about(), flags, guard) as served:
+                yield served
+        except Exception as error:  # noqa: BLE001 -- raised below, where no group wraps it
+            failure = error
+        finally:
+            await pool.aclose()
+    if failure is not None:
+        raise sole(failure)
+
+
+def pin_store(path: Path | None, server: "Server") -> "PinStore":
+    """Where the accepted definitions of `server` are kept; without a file, as long as the process lasts."""
+    from toolwire.providers.remote_pins import FilePins, MemoryPins
+
+    return MemoryPins() if path is None else FilePins(path, known_as(server))
+
+
+@asynccontextmanager
+async def _served(
+    upstream: "Upstream", about: "About", flags: ProxyFlags, guard: Guard | None
+) -> AsyncGenerator[ToolServer]:
+    changes = Changes()
+    shelf = upstream.library
+    library = Library(
+        resources=shelf if "resources" in about.offers else None,
+        prompts=shelf if "prompts" in about.offers else None,
+        completions=shelf if "completions" in about.offers else None,
+        changes=changes,
+    )
+    async with open_tool_server(
+        [], about.name, about.version or "0", guard, library=library, title=about.title, instructions=about.instructions
+    ) as served:
+        endpoint = served.endpoint
+        endpoint.call_timeout_s = flags.timeout or endpoint.call_timeout_s
+        endpoint.max_timeout_s = max(endpoint.max_timeout_s, endpoint.call_timeout_s)
+        endpoint.catalog.replace(upstream.tools(), upstream)
+
+        def tell(change: Change) -> None:
+            if change == ListChanged("tools"):
+                endpoint.catalog.replace(upstream.tools(), upstream)
+            changes.tell(change)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(upstream.follow, tell)
+            yield served
+            tasks.cancel_scope.cancel()
