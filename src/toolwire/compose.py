@@ -3,6 +3,7 @@
 Nothing else imports adapters, and the adapters are imported inside the functions, so that importing this is cheap.
 """
 
+import hashlib
 import os
 import secrets
 import signal
@@ -28,6 +29,8 @@ from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.parking import Parking
+from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
 
 LOCAL_CALLER = Caller(principal="local", owner="local", surface="mcp")
@@ -36,6 +39,8 @@ SESSION_IDLE_TTL_S = 24 * 3600.0
 
 
 SECRET_BYTES = 32
+SECRET_VARIABLE = "TOOLWIRE_SECRET"
+"""Set alike on all replicas of a tool server, it lets any of them go on with what another one has begun."""
 
 
 class Opened(Struct, frozen=True):
@@ -83,6 +88,16 @@ def _kept_secret(path: Path) -> bytes:
         secret = secrets.token_bytes(SECRET_BYTES)
         file.write(secret)
         return secret
+
+
+def _shared_secret() -> bytes:
+    """What seals what clients keep for us: replicas that are given the same one take each other's; else a fresh one."""
+    given = os.environ.get(SECRET_VARIABLE, "").strip()
+    if not given:
+        return secrets.token_bytes(SECRET_BYTES)
+    if len(given) < SECRET_BYTES:
+        raise ValueError(f"{SECRET_VARIABLE} must have {SECRET_BYTES} characters or more; try `openssl rand -hex 32`")
+    return hashlib.sha256(given.encode()).digest()
 
 
 class OpenDoor:
@@ -204,7 +219,7 @@ async def open_tool_server(
         instructions: words for the model that reads the tools.
 
     Raises:
-        ValueError: two tools have one name.
+        ValueError: two tools have one name, or `TOOLWIRE_SECRET` is too short.
         InvalidParam: a tool's schema cannot be used.
     """
     from toolwire.adapters.clock import SystemClock
@@ -221,9 +236,11 @@ async def open_tool_server(
     endpoint = Endpoint("", name, version, catalog, title=title, instructions=instructions, library=library, logs=True)
     guard = guard or Guard()
     door = OpenDoor(endpoint)
-    sessions = Sessions(store, engine.recorder, clock, secrets.token_bytes(32), SESSION_IDLE_TTL_S, keeps=True)
+    secret = _shared_secret()
+    sessions = Sessions(store, engine.recorder, clock, secret, SESSION_IDLE_TTL_S, keeps=True)
     http = McpHttp(engine, door, sessions, guard, settings or HttpSettings())
-    async with engine.running(), http.running():
+    parking = endpoint.parking = Parking(engine.timekeeper, Seal(secret, clock))
+    async with engine.running(), parking.running(), http.running():
         yield ToolServer(engine, endpoint, http, door, guard)
 
 

@@ -60,7 +60,8 @@ class Asker(Protocol):
             ValueError: a key was used before in this call.
             Declined: the client answered with an error.
             UnfitAnswer: an answer is not what was asked for, and cannot be asked for again.
-            MissingCapability: the client cannot be reached.
+            NobodyToAsk: the client cannot be reached.
+            PageRequired: it cannot, but a person can be sent to a page by the error itself.
         """
         ...
 
@@ -71,6 +72,12 @@ class Asker(Protocol):
 
 class NobodyToAsk(MissingCapability):
     """No client that could be asked stands behind this call."""
+
+
+class PageRequired(ToolwireError):
+    """A person must visit pages first: `elicitations` in `data`. On the older wire alone (mcp.md 1.2, −32042)."""
+
+    code = "url_elicitation_required"
 
 
 class Declined(ToolwireError):

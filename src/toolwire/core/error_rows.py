@@ -36,6 +36,7 @@ ERRORS: dict[str, ErrorRow] = {
     "header_mismatch": ErrorRow(-32020, 400, 400, 400),
     "missing_client_capability": ErrorRow(-32021, 400, 400, 400),
     "unsupported_protocol_version": ErrorRow(-32022, 400, 400, 400),
+    "url_elicitation_required": ErrorRow(-32042, 200, 200, 409),
     "unauthorized": _transport(401),
     "forbidden": _transport(403),
     "origin_not_allowed": _transport(403),

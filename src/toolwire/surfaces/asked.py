@@ -15,6 +15,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Failure
 from toolwire.engine.record import Listener
+from toolwire.surfaces.dialogue import Dialogue
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.sessions import NOTHING_KEPT, Keep, Kept, Session
 from toolwire.wire.jsonrpc import Message, error_body, result_body
@@ -33,10 +34,11 @@ class Asked(Struct):
     it. `progress_token` is JSON text. `listener` hears the call's events. `log_level` is from which level on the client
     wants log messages. `kept` is what the client of a connection without sessions has asked for, and `declared` what it
     can do; `keep` changes what the session or connection keeps, where there is one. `notify` sends a notification ahead
-    of the answer, where that can be. `parting` is the answer in case that the server ends the request. `request` sends a
-    request of ours ahead of the answer, where the client can be asked on its own request; what it gives is to be called
-    once nobody waits for the response any more, and until then a client that comes back is asked again. `planned_id` is
-    the id of the call that is to become of the request, where that has been told already.
+    of the answer, where that can be. `parting` is the answer in case that the server ends the request. `request` sends
+    a request of ours ahead of the answer, where the client can be asked on its own request; what it gives is to be
+    called once nobody waits for the response any more, and until then a client that comes back is asked again.
+    `planned_id` is the id of the call that is to become of the request, where that has been told already.
+    `dialogue` knows what the clients of the initialize wire have been asked here.
     """
 
     message: Message
@@ -58,6 +60,7 @@ class Asked(Struct):
     parting: bytes | None = None
     request: Callable[[bytes], Callable[[], None]] | None = None
     planned_id: str | None = None
+    dialogue: Dialogue | None = None
 
     def client_capabilities(self, meta: JsonObject) -> JsonObject | None:
         """What the client can do, `meta` being the request's; `None` for nothing."""
@@ -66,6 +69,11 @@ class Asked(Struct):
         if self.session is not None and self.session.capabilities:
             return unpack_capabilities(self.session.capabilities)
         return self.declared
+
+    @property
+    def wants_events(self) -> bool:
+        """Whether the client hears of anything before the answer."""
+        return self.progress_token is not None or self.log_level is not None
 
     def notice(self, event: Event) -> bytes | None:
         """The notification by which the client hears of `event`, if it wants to."""

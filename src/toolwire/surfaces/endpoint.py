@@ -13,6 +13,7 @@ from toolwire.core.prompt import Completions, Prompts
 from toolwire.core.resource import Resources
 from toolwire.engine.catalog import Catalog
 from toolwire.surfaces.changes import Changes
+from toolwire.surfaces.parking import Parking
 from toolwire.wire.mcp.handshake import Features, ServerInfo
 from toolwire.wire.mcp.param_headers import ParamHeader, read_param_headers
 from toolwire.wire.mcp.replies import Stamp
@@ -80,6 +81,7 @@ class Endpoint(Struct):
     owns_context: Callable[[Caller, str], Awaitable[bool]] | None = None
     library: Library = TOOLS_ALONE
     logs: bool = False
+    parking: Parking | None = None
 
     stamp_cache: Stamp | None = None
     mirrored_cache: tuple[int, dict[str, tuple[ParamHeader, ...]]] | None = None

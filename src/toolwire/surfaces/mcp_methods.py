@@ -6,6 +6,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
+from toolwire.core.asking import PageRequired
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
     InternalError,
@@ -23,6 +24,7 @@ from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
 from toolwire.surfaces.asked import Asked, Reply, error_reply, failure_reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint, Extras
+from toolwire.surfaces.mcp_asking import can_be_asked, submit_asking
 from toolwire.surfaces.mcp_changes import listen, subscribe, unsubscribe
 from toolwire.surfaces.mcp_logging import set_level, wanted_level
 from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
@@ -47,6 +49,8 @@ logger = logging.getLogger("toolwire.surfaces")
 KEY_KEY = "toolwire/idempotency_key"
 REPLAY_KEY = "toolwire/idempotency"
 TIMEOUT_KEY = "toolwire/timeout_ms"
+FOR_THE_CLIENT = frozenset({MissingCapability.code, PageRequired.code})
+"""Failures of a tool that are not for the model to read: the client itself has to do something about them."""
 
 
 async def answer(engine: Engine, asked: Asked) -> Reply:
@@ -97,7 +101,12 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         asked.log_level = wanted_level(asked, params.meta)
         is_heard = params.progress_token is not None or asked.log_level is not None
         listener = asked.listener if is_heard and call.task is None else None
-        submission = await engine.submit(call, endpoint.catalog, listener)
+        if entry is not None and entry.may_ask and call.task is None and can_be_asked(asked, call):
+            submission = await submit_asking(engine, asked, call, listener)
+            if isinstance(submission, Reply):
+                return submission
+        else:
+            submission = await engine.submit(call, endpoint.catalog, listener)
     except InvalidArguments as error:
         if endpoint.plane == "gateway":
             raise
@@ -116,7 +125,7 @@ def ended(asked: Asked, submission: Submission) -> Reply:
     failure = result.error
     on_gateway = endpoint.plane == "gateway"
     replay = _replay_mark(submission)
-    if failure is not None and failure.code == MissingCapability.code and not on_gateway:
+    if failure is not None and failure.code in FOR_THE_CLIENT and not on_gateway:
         return failure_reply(endpoint, asked.message.id, failure, asked.modern)
     if on_gateway and failure is not None and failure.code != TOOL_FAILED:
         data: JsonObject = {**(failure.data or {}), "task_id": record.call.id}

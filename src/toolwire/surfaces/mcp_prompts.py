@@ -5,6 +5,7 @@ from toolwire.core.prompt import Prompts
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, Reply, result_reply
 from toolwire.surfaces.direct import ask
+from toolwire.surfaces.mcp_asking import reply_directly
 from toolwire.wire.mcp.library import (
     completion_result,
     prompt_result,
@@ -27,8 +28,14 @@ async def get_prompt(engine: Engine, asked: Asked) -> Reply:
     offered = _offered(asked)
     params = read_prompt_get(asked.message)
     arguments = dict(params.arguments)
-    result = await ask(engine, asked, params.name, arguments, lambda call, emit: offered.get(params.name, call, emit))
-    return result_reply(asked, prompt_result(result, asked.version))
+    return await reply_directly(
+        engine,
+        asked,
+        params.name,
+        arguments,
+        lambda call, emit: offered.get(params.name, call, emit),
+        lambda result: result_reply(asked, prompt_result(result, asked.version)),
+    )
 
 
 async def complete(engine: Engine, asked: Asked) -> Reply:

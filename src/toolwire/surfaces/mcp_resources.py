@@ -4,7 +4,7 @@ from toolwire.core.errors import MethodNotFound
 from toolwire.core.resource import Resources
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, Reply, result_reply
-from toolwire.surfaces.direct import ask
+from toolwire.surfaces.mcp_asking import reply_directly
 from toolwire.wire.mcp.library import contents_result, read_uri, resources_result, templates_result
 from toolwire.wire.mcp.requests import read_cursor
 
@@ -27,8 +27,14 @@ async def read_resource(engine: Engine, asked: Asked) -> Reply:
     """`resources/read`."""
     offered = _offered(asked)
     uri = read_uri(asked.message)
-    contents = await ask(engine, asked, uri, {}, lambda call, emit: offered.read(uri, call, emit))
-    return result_reply(asked, contents_result(contents, asked.modern))
+    return await reply_directly(
+        engine,
+        asked,
+        uri,
+        {},
+        lambda call, emit: offered.read(uri, call, emit),
+        lambda contents: result_reply(asked, contents_result(contents, asked.modern)),
+    )
 
 
 def _offered(asked: Asked) -> Resources:

@@ -15,6 +15,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+from toolwire.core.asking import PageRequired
 from toolwire.core.call import Call
 from toolwire.core.errors import MissingCapability, ToolwireError
 from toolwire.core.handler import Emit, Handler, mark_asking, mark_prompt
@@ -240,7 +241,7 @@ def ended_badly(name: str, call: Call, error: BaseException) -> Result:
             return failed(clean_text(str(error)) or NO_REASON)
         case Refuse():
             return failed(clean_text(str(error)) or "refused", data={"refused": True})
-        case UnfitArguments() | MissingCapability():
+        case UnfitArguments() | MissingCapability() | PageRequired():
             return failed(clean_text(error.message), error.code, error.data)
         case Unencodable():
             return failed(f"tool {name!r} returned a value that has no JSON form: {clean_text(str(error))}")

@@ -1,0 +1,124 @@
+"""Questions to clients of the initialize wire: requests of ours, and the responses that come back; it finds no session.
+
+A response is taken from the client alone that was asked. Spec: MCP 2025-11-25 basic/transports, client/elicitation.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from toolwire.core.asking import NobodyToAsk, PageRequired, Question
+from toolwire.core.ids import new_id
+from toolwire.engine.asking import Asking
+from toolwire.wire.jsonrpc import Posted
+from toolwire.wire.mcp.asking import elicitation_complete_body, request_body
+from toolwire.wire.mcp.changes import cancelled_body
+
+Peer: TypeAlias = tuple[str, str]
+"""Whom a question went to: a session ("" for a connection, which is one client), and the principal."""
+
+
+Notify: TypeAlias = Callable[[bytes], None]
+Request: TypeAlias = Callable[[bytes], Callable[[], None]]
+"""See `asked.Asked`, `notify` and `request`."""
+
+
+class _Sent:
+    """One request of ours; `done` is to be called when nobody waits for its response any more."""
+
+    __slots__ = ("asking", "done", "key", "peer")
+
+    def __init__(self, peer: Peer, asking: Asking, key: str) -> None:
+        self.peer = peer
+        self.asking = asking
+        self.key = key
+        self.done: Callable[[], None] | None = None
+
+    def end(self) -> None:
+        if self.done is not None:
+            self.done()
+
+
+class Dialogue:
+    """The questions that have no answer yet, by the id of the request that asks."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, _Sent] = {}
+
+    def take(self, posted: Posted, peer: Peer) -> None:
+        """A response of a client's; what answers none of our questions to it is dropped."""
+        sent = self._sent.get(posted.id) if isinstance(posted.id, str) else None
+        if sent is None or sent.peer != peer:
+            return
+        del self._sent[posted.id]
+        sent.end()
+        if posted.result is not None:
+            sent.asking.give(sent.key, posted.result)
+        else:
+            sent.asking.refuse(sent.key, posted.error or {})
+
+    def way(self, peer: Peer, asking: Asking, request: Request | None, notify: Notify | None) -> "ByRequest":
+        """The way for the questions of one call, on the caller's stream, where it has one."""
+        return ByRequest(self._sent, peer, asking, request, notify)
+
+    def __len__(self) -> int:
+        return len(self._sent)
+
+
+class ByRequest:
+    """A `Way` by requests of ours on the stream that answers the client's."""
+
+    def __init__(
+        self,
+        sent: dict[str, _Sent],
+        peer: Peer,
+        asking: Asking,
+        request: Request | None,
+        notify: Notify | None,
+    ) -> None:
+        self._sent = sent
+        self._peer = peer
+        self._asking = asking
+        self._request = request
+        self._notify = notify
+        self._ids: dict[str, str] = {}
+
+    def ask(self, questions: Sequence[Question]) -> None:
+        """See `engine.asking.Way.ask`."""
+        request = self._request
+        if request is None:
+            raise _no_stream(questions)
+        for question in questions:
+            id_ = self._ids[question.key] = new_id("ask")
+            sent = self._sent[id_] = _Sent(self._peer, self._asking, question.key)
+            sent.done = request(request_body(id_, question))
+
+    def withdraw(self, keys: Iterable[str]) -> None:
+        """See `engine.asking.Way.withdraw`."""
+        for key in keys:
+            id_ = self._ids.get(key, "")
+            sent = self._sent.pop(id_, None)
+            if sent is not None:
+                sent.end()
+                self._tell(cancelled_body(msgspec.json.encode(id_), "the answer is not wanted any more"))
+
+    def complete(self, key: str) -> None:
+        """See `engine.asking.Way.complete`."""
+        id_ = self._ids.get(key)
+        if id_ is not None:
+            self._tell(elicitation_complete_body(id_))
+
+    def _tell(self, body: bytes) -> None:
+        if self._notify is not None:
+            self._notify(body)
+
+
+def _no_stream(questions: Sequence[Question]) -> NobodyToAsk | PageRequired:
+    """A client that takes no stream can be sent to a page all the same: by the error that says so (mcp.md 1.2)."""
+    if all(question.params.get("mode") == "url" for question in questions):
+        return PageRequired(
+            "visit the page first, then send this again",
+            elicitations=[{**question.params, "elicitationId": new_id("ask")} for question in questions],
+        )
+    return NobodyToAsk("this client cannot be asked: it takes no event stream; accept text/event-stream as well")
