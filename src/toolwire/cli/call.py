@@ -1,5 +1,6 @@
 """`toolwire call`: calls one tool over MCP and prints what it answers; how the answer looks is `results`' matter."""
 
+import math
 import sys
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,10 @@ from toolwire.cli.output import print_json
 from toolwire.cli.parameters import HostFlags, JsonFlag
 from toolwire.cli.progress import ProgressLine
 from toolwire.cli.results import print_result
+from toolwire.cli.sign_in import SignInFlags
 
 HERE = HostFlags()
+BY_LINK = SignInFlags()
 TIMEOUT_META = "toolwire/timeout_ms"
 PATIENCE_S = 5.0
 """How much longer than the time-out we wait for the server to say that it is over."""
@@ -31,12 +34,10 @@ def call(
     args: Annotated[
         str, Parameter(allow_leading_hyphen=True, help="Arguments, a JSON object; `-` reads it from stdin.")
     ] = "{}",
-    header: Annotated[
-        list[str] | None, Parameter(negative="", help="One more header, `Name: value`; may be repeated.")
-    ] = None,
     timeout: Annotated[float | None, Parameter(help="Seconds after which to give up.")] = None,
     output: Annotated[Path | None, Parameter(help="File for the picture, or whatever else is no text.")] = None,
     host: HostFlags = HERE,
+    sign_in: SignInFlags = BY_LINK,
     json: JsonFlag = False,
 ) -> int:
     """Call a tool, show on stderr how far it is, and print its text.
@@ -49,7 +50,7 @@ def call(
     arguments = read_arguments(args)
     if timeout is not None and not 0 < timeout < 1e7:
         raise misused(f"--timeout is a number of seconds above 0, not {timeout:g}")
-    endpoint = endpoint_of(place, host, header or ())
+    endpoint = endpoint_of(place, host, sign_in.header or (), sign_in=sign_in)
     result = anyio.run(partial(ask, endpoint, tool, arguments, timeout))
     if json:
         print_json(result)
@@ -81,7 +82,7 @@ async def ask(endpoint: Endpoint, tool: str, arguments: dict[str, Any], timeout_
     """
     line = ProgressLine(tool)
     meta: Any = None if timeout_s is None else {TIMEOUT_META: round(timeout_s * 1000)}
-    with anyio.move_on_after(None if timeout_s is None else timeout_s + PATIENCE_S):
+    with endpoint.clocks.limit(math.inf if timeout_s is None else timeout_s + PATIENCE_S):
         async with connected(endpoint) as client, line.shown():
             result = await client.call_tool(tool, arguments, progress_callback=line.update, meta=meta)
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -7,26 +7,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from toolwire.cli.data_folder import DataFolder
 from toolwire.cli.failure import Failed, misused
 from toolwire.cli.parameters import HostFlags
 from toolwire.cli.rest import Rest
-from toolwire.cli.target import Target, checked_url, host_url, optional_key
+from toolwire.cli.sign_in import SignInFlags, auth_of_flags
+from toolwire.cli.target import Target, checked_url, data_folder, host_url, optional_key
+from toolwire.providers.remote_auth import Auth
+from toolwire.providers.remote_person import Clocks
 
 
 class Endpoint(Struct, frozen=True):
-    """An MCP endpoint, and the headers for each request to it."""
+    """An MCP endpoint, and the headers for each request to it.
+
+    Attributes:
+        auth: who signs in if the server wants that; `None` for nobody.
+        data: the folder in which the tokens are kept that then come.
+        clocks: time-outs that stand still while somebody signs in.
+    """
 
     url: str
     headers: dict[str, str]
+    auth: Auth | None = None
+    data: DataFolder | None = None
+    clocks: Clocks = field(default_factory=Clocks)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.url!r}, headers={list(self.headers)})"
 
 
 def endpoint_of(
-    place: str, flags: HostFlags, headers: Sequence[str] = (), connect: Callable[[Target], Rest] = Rest
+    place: str,
+    flags: HostFlags,
+    headers: Sequence[str] = (),
+    connect: Callable[[Target], Rest] = Rest,
+    sign_in: SignInFlags | None = None,
 ) -> Endpoint:
     """The endpoint at a URL, or of an agent of the host that the flags mean.
 
@@ -35,6 +52,7 @@ def endpoint_of(
         flags: where the host is, and the key.
         headers: more headers, each `Name: value`; they win over ours.
         connect: opens a connection to the host, to ask it for an agent's id.
+        sign_in: who signs in at a URL for which there is no key; nobody without it.
 
     Raises:
         Failed: there is no such place, no key where one is needed, or a header is none.
@@ -44,6 +62,8 @@ def endpoint_of(
     if "://" in place:
         url = checked_url(place)
         key = optional_key(replace(flags, url=url))
+        if sign_in is not None and key is None and "authorization" not in given:
+            return Endpoint(url, given, auth_of_flags(sign_in), data_folder(flags.data))
     else:
         host = host_url(flags)
         key = optional_key(flags)

@@ -14,9 +14,13 @@ import httpx2
 from toolwire import __version__
 from toolwire.cli.endpoints import Endpoint
 from toolwire.cli.failure import Failed, debugging, sole
+from toolwire.providers.remote_auth import SignInFailed
+from toolwire.providers.remote_oauth_store import FOLDER, FileTokens, MemoryTokens
 
 if TYPE_CHECKING:
     from mcp import Client, MCPError
+
+    from toolwire.providers.remote_oauth import OAuth
 
 CONNECT_S = 10.0
 
@@ -50,7 +54,9 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
     hooks: Any = {"response": [remember]}
     try:
         async with (
-            httpx2.AsyncClient(headers=endpoint.headers, timeout=timeout, event_hooks=hooks) as http,
+            httpx2.AsyncClient(
+                headers=endpoint.headers, timeout=timeout, event_hooks=hooks, auth=_auth(endpoint)
+            ) as http,
             Client(
                 streamable_http_client(endpoint.url, http_client=http, max_sse_event_size=None),
                 client_info=Implementation(name="toolwire", version=__version__),
@@ -63,10 +69,25 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
                 raise refusal(refused, endpoint, refusals[-1] if refusals else None) from None
             case httpx2.HTTPError() | httpx2.InvalidURL() as lost:
                 raise _unreachable(lost, endpoint) from None
+            case SignInFailed() as unsigned:
+                raise Failed(unsigned.message, "unauthorized") from None
             case anyio.ClosedResourceError() | anyio.BrokenResourceError() | anyio.EndOfStream():
                 raise Failed(f"{endpoint.url} closed the connection before it answered", "no_host") from None
             case other:
                 raise other from None
+
+
+def _auth(endpoint: Endpoint) -> "OAuth | None":
+    """What signs the requests, if somebody signs in."""
+    if endpoint.auth is None:
+        return None
+    from toolwire.providers.remote_sign_in import auth_of
+
+    data = endpoint.data
+    store = MemoryTokens(endpoint.url) if data is None else FileTokens(data.path / FOLDER, endpoint.url, data.prepare)
+    made = auth_of(endpoint.url, endpoint.auth, store)
+    made.clocks = endpoint.clocks
+    return made
 
 
 def refusal(error: "MCPError", endpoint: Endpoint, status: int | None) -> Failed:

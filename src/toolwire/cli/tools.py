@@ -11,25 +11,25 @@ from toolwire.cli.failure import DONE
 from toolwire.cli.mcp_client import connected
 from toolwire.cli.output import print_json, print_table
 from toolwire.cli.parameters import HostFlags, JsonFlag
+from toolwire.cli.sign_in import SignInFlags
 
 HERE = HostFlags()
+BY_LINK = SignInFlags()
 
 
 def list_tools(
     place: Annotated[str, Parameter(help="URL of an MCP endpoint, or the name or id of an agent of the host here.")],
     /,
     *,
-    header: Annotated[
-        list[str] | None, Parameter(negative="", help="One more header, `Name: value`; may be repeated.")
-    ] = None,
     host: HostFlags = HERE,
+    sign_in: SignInFlags = BY_LINK,
     json: JsonFlag = False,
 ) -> int:
     """List the tools that can be called there, with their arguments.
 
     With `--json`: `{"tools": […]}`, each as the server shows it.
     """
-    tools = anyio.run(partial(ask, endpoint_of(place, host, header or ())))
+    tools = anyio.run(partial(ask, endpoint_of(place, host, sign_in.header or (), sign_in=sign_in)))
     if json:
         print_json({"tools": tools})
     else:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -86,11 +87,15 @@ class FileTokens:
     Args:
         folder: of all such files; made when the first is written.
         url: the server's.
+        prepare: called before something is written.
         principal: whose tokens these are.
     """
 
-    def __init__(self, folder: Path, url: str, principal: str = "") -> None:
+    def __init__(
+        self, folder: Path, url: str, prepare: Callable[[], object] = lambda: None, principal: str = ""
+    ) -> None:
         self._url = url
+        self._prepare = prepare
         self._principal = principal
         name = hashlib.sha256(f"{principal}\n{url}".encode()).hexdigest()[:DIGEST_CHARS]
         self.path = folder / f"{name}.json"
@@ -112,6 +117,7 @@ class FileTokens:
         return kept if mine else Kept(self._url, self._principal)
 
     def _write(self, kept: Kept) -> None:
+        self._prepare()
         content = msgspec.json.format(msgspec.json.encode(kept)) + b"\n"
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")  # which makes it 0600
