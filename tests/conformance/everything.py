@@ -225,3 +225,31 @@ async def test_prompt_with_embedded_resource(resourceUri: str) -> list[PromptMes
 async def test_prompt_with_image() -> list[PromptMessage]:
     """A prompt with an image in it."""
     return [from_user(Image(PNG, "image/png")), from_user("Please analyze the image above.")]
+
+
+@server.tool
+async def greet(name: str) -> str:
+    """Greet, without a task."""
+    return f"Hello, {name}!"
+
+
+@server.tool(task="optional")
+async def slow_compute(seconds: float, label: str, ctx: ToolContext) -> str:
+    """Take as long as it is told to."""
+    await ctx.progress(f"Computing {label}")
+    await anyio.sleep(seconds)
+    return f"{label} took {seconds} s"
+
+
+@server.tool(task="required")
+async def failing_job() -> str:
+    """Fail after a second."""
+    await anyio.sleep(1)
+    raise ToolError("The job failed")
+
+
+@server.tool(task="required")
+async def protocol_error_job(ctx: ToolContext) -> str:
+    """End with an error of the protocol: it needs what no client has."""
+    ctx.require_client("miracles")
+    return "A miracle"

@@ -46,6 +46,21 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+TASKS = (
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-request-headers",
+    "tasks-required-task-error",
+)
+"""Of the extension `io.modelcontextprotocol/tasks`, which no revision requires; they speak 2026-07-28."""
+
+SCENARIOS["2026-07-28"] += TASKS
+
+UNDECIDED = ("tasks-status-notifications",)
+"""Scenarios that this version of the suite skips whatever the server does; tests/interaction proves what they name."""
+
 CLIENT_BOTH = (
     "tools_call",
     "auth/metadata-default",

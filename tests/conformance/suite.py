@@ -84,7 +84,7 @@ class Suite:
         Raises:
             SuiteError: the suite knows no such scenario, or crashed.
         """
-        outcomes, output = self._run(url, revision, ["--scenario", scenario, "--spec-version", revision])
+        outcomes, output = self._run(url, revision, ["--scenario", scenario, "--spec-version", revision, "--force"])
         return outcomes.get(scenario) or Outcome(revision, scenario, (Check(scenario, NOT_RUN, output),))
 
     def run_required(self, url: str, revision: str) -> tuple[list[Outcome], list[Outcome]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.scenarios import SCENARIOS
+from tests.conformance.scenarios import SCENARIOS, UNDECIDED
 from tests.conformance.serving import EVERYTHING, serving
 from tests.conformance.suite import HERE, Check, Outcome, Suite, installed, read_outcome
 
@@ -29,6 +29,12 @@ def url() -> Generator[str]:
 def test_the_official_suite_finds_nothing_wrong(suite: Suite, url: str, revision: str, scenario: str) -> None:
     outcome = suite.run(url, revision, scenario)
     assert outcome.passed, outcome.line()
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("scenario", UNDECIDED)
+def test_the_suite_still_skips_what_it_has_no_checks_for(suite: Suite, url: str, scenario: str) -> None:
+    assert [check.status for check in suite.run(url, "2026-07-28", scenario).checks] == ["SKIPPED"]
 
 
 @pytest.mark.parametrize(

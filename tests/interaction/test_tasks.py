@@ -274,7 +274,8 @@ async def test_what_is_no_task_is_not_found(cell: Cell, method: str, task_id: st
 async def test_a_task_is_named_and_answered_in_the_right_form(cell: Cell):
     async with talking(cell, jobs) as talk:
         task_id = (await begin(talk, "work"))["taskId"]
-        for answers in (None, [], "yes", {"key": "yes"}):
+        wrong: tuple[Any, ...] = (None, [], "yes", {"key": "yes"})
+        for answers in wrong:
             error = await talk.error("tasks/update", able(taskId=task_id, inputResponses=answers))
             assert (error["code"], error["data"]["param"].split(".")[0]) == (-32602, "inputResponses")
         assert await talk.result("tasks/update", able(taskId=task_id, inputResponses={"unknown": {}})) == {}
