@@ -20,11 +20,16 @@ GONE = OSError("the client is gone")
 
 
 class Answer:
-    """One answer on its way. `status` and `headers` are there from the start; a header that stands twice fails."""
+    """One answer on its way. `status` and `headers` are there from the start; a header that stands twice fails.
+
+    `ids` and `retry_ms` are what a stream has said of itself, as far as it was read.
+    """
 
     def __init__(self, patience_s: float, gone_raises: bool) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
+        self.ids: list[str] = []
+        self.retry_ms = 0
         self.started = anyio.Event()
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
@@ -50,7 +55,24 @@ class Answer:
         return json.loads(await self.body())
 
     async def frame(self) -> Any:
-        """The next frame of a stream: a message as JSON, a comment as its text, or `None` after the last."""
+        """The next frame of a stream: a message as JSON, a comment as its text, or `None` after the last.
+
+        Frames without data are passed over; what they say is in `ids` and `retry_ms`.
+        """
+        while (raw := await self.raw_frame()) is not None:
+            if raw.startswith(":"):
+                return raw
+            fields = dict(line.split(":", 1) for line in raw.split("\n"))
+            assert set(fields) <= {"event", "id", "retry", "data"}
+            self.ids += [fields["id"].strip()] if "id" in fields else []
+            self.retry_ms = int(fields.get("retry", self.retry_ms))
+            if fields.get("data"):
+                assert raw.startswith("event: message\n")
+                return json.loads(fields["data"])
+        return None
+
+    async def raw_frame(self) -> str | None:
+        """The next frame as it came; `None` after the last."""
         assert self.headers["content-type"] == "text/event-stream"
         with anyio.fail_after(self._patience_s):
             while b"\n\n" not in self._buffer:
@@ -59,10 +81,7 @@ class Answer:
                     return None
                 await self._news.wait()
         frame, self._buffer = self._buffer.split(b"\n\n", 1)
-        if frame.startswith(b":"):
-            return frame.decode()
-        assert frame.startswith(b"event: message\ndata: ")
-        return json.loads(frame.removeprefix(b"event: message\ndata: "))
+        return frame.decode()
 
     async def frames(self) -> list[Any]:
         """All frames that are left."""

@@ -42,6 +42,12 @@ class Answered(Struct, frozen=True, tag="answered"):
     outcomes: dict[str, str]
 
 
+class Paused(Struct, frozen=True, tag="paused", omit_defaults=True):
+    """The client need not hold a stream open for what is still to come: it may come back, after `retry_after_s`."""
+
+    retry_after_s: float | None = None
+
+
 class Finished(Struct, frozen=True, tag="finished"):
     """The end; nothing comes after it."""
 

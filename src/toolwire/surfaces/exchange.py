@@ -115,9 +115,9 @@ def drop(send: Send) -> None:
     taken what was sent before, which this one does not. uvicorn's `send`, and ours, is a method of what has the
     transport.
     """
-    abort = getattr(getattr(getattr(send, "__self__", None), "transport", None), "abort", None)
-    if callable(abort):
-        abort()
+    give_up = getattr(getattr(getattr(send, "__self__", None), "transport", None), "abort", None)
+    if callable(give_up):
+        give_up()
 
 
 class _Stream:

@@ -6,7 +6,7 @@ Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/tran
 """
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -24,13 +24,13 @@ from toolwire.core.errors import (
     ServiceUnavailable,
     ToolwireError,
 )
-from toolwire.core.event import Stamped
 from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Door
-from toolwire.surfaces.exchange import Exchange, RawHeader, Receive, Send, send_plain
+from toolwire.surfaces.event_ids import EventIds, holder_of
+from toolwire.surfaces.exchange import WRITE_TIMEOUT_S, Exchange, RawHeader, Receive, Send, send_plain
 from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.limits import (
     Disconnected,
@@ -40,14 +40,17 @@ from toolwire.surfaces.limits import (
     read_body,
 )
 from toolwire.surfaces.mcp_methods import KEEPING, LASTING, answer
+from toolwire.surfaces.resume import Resumption, is_said
+from toolwire.surfaces.running import Running
 from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
 from toolwire.surfaces.standalone import Standalone
+from toolwire.surfaces.streams import ResumeLimits, Stream, Streams
 from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.client_features import pack_capabilities
 from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing, names_version, read_meta
 from toolwire.wire.mcp.param_headers import check_param_headers
 from toolwire.wire.mcp.requests import read_cancelled
-from toolwire.wire.mcp.versions import LATEST_MODERN, MODERN, is_legacy
+from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, is_legacy, legacy_version
 
 logger = logging.getLogger("toolwire.surfaces")
 
@@ -61,25 +64,30 @@ class HttpSettings(Struct, frozen=True):
 
     `lenient_versions` believes the body of a request that names 2026-07-28 under a header of an older version, which
     some clients send; by default such a request is refused, because proxies may have routed it by its header.
+    `write_timeout_s` is how long a client may take nothing of its answer. `resume` says what is kept for clients that
+    come back for the rest of a stream.
     """
 
     request_limit_bytes: int = 1024 * 1024
     sse_keepalive_s: float = 15.0
     lenient_versions: bool = False
+    write_timeout_s: float = WRITE_TIMEOUT_S
+    resume: ResumeLimits = ResumeLimits()
 
 
 class McpHttp:
     """Serves every MCP endpoint behind a door. Use `running()` around serving."""
 
     def __init__(self, engine: Engine, door: Door, sessions: Sessions, guard: Guard, settings: HttpSettings) -> None:
-        self._engine = engine
+        self.engine = engine
+        self.streams = Streams(engine, EventIds(sessions.derive(b"event")), settings.resume)
         self._door = door
         self._sessions = sessions
         self._guard = guard
         self._settings = settings
         self._tasks: TaskGroup | None = None
-        self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s)
-        self._by_request: dict[tuple[str, int | str], list[_Running]] = {}
+        self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s, settings.resume.retry_ms)
+        self._by_request: dict[tuple[str, int | str], list[Running]] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -170,23 +178,20 @@ class McpHttp:
             refusal = error_reply(asked, _stopping())
             await send_plain(hop.send, refusal.status, refusal.body)
             return
-        exchange = Exchange(hop.send, self._tasks, streams=accepted.sse, whole=hop.whole)
+        exchange = Exchange(hop.send, self._tasks, accepted.sse, hop.whole, self._settings.write_timeout_s)
         is_call = asked.message.method in LASTING
-        if is_call and not accepted.json:
-            exchange.open_stream()
         try:
-            reply = await (self._call(hop, asked, exchange) if is_call else answer(self._engine, asked))
+            reply = await (self._call(hop, asked, exchange, accepted) if is_call else answer(self.engine, asked))
         except BaseException:
             # We are cancelled, so the server stops: whoever waits is told, and no stream stays open behind us.
             with anyio.move_on_after(LAST_WORDS_S, shield=True):
                 last = error_reply(asked, _stopping())
-                await exchange.finish(last.status, asked.parting or last.body)
+                await self._finish(exchange, Reply(asked.parting or last.body, last.status))
             raise
-        if reply is None:
-            await exchange.finish(202, None)
-            return
         headers: tuple[RawHeader, ...] = ()
-        if reply.replayed:
+        if reply is None:
+            pass
+        elif reply.replayed:
             headers = (REPLAYED_HEADER,)
         elif asked.message.method == "initialize" and not reply.refused:
             declared = pack_capabilities(asked.message.params.get("capabilities"))
@@ -194,33 +199,41 @@ class McpHttp:
             headers = ((b"mcp-session-id", session.id.encode()),)
         if not accepted.json:
             exchange.open_stream(headers)
-        await exchange.finish(reply.status, reply.body, headers)
+        await self._finish(exchange, reply, headers)
 
-    async def _call(self, hop: Hop, asked: Asked, exchange: Exchange) -> Reply | None:
+    async def _finish(self, exchange: Exchange, reply: Reply | None, headers: Sequence[RawHeader] = ()) -> None:
+        """Send the end of a request wherever its client waits for it; `None` ends without a message."""
+        stream = exchange.frames
+        if isinstance(stream, Stream):
+            await self.streams.finish(stream, reply)
+            reply = None
+        await (exchange.finish(202, None) if reply is None else exchange.finish(reply.status, reply.body, headers))
+
+    async def _call(self, hop: Hop, asked: Asked, exchange: Exchange, accepted: Accepted) -> Reply | None:
         """A request of `LASTING`; `None` when it was cancelled."""
-        running = _Running(self, hop, asked, exchange)
-        if exchange.streams:
-            asked.listener = running.hear
-        self._engine.timekeeper.soon(running)
+        running = Running(self, hop, asked, exchange)
+        if not accepted.json:
+            exchange.open_stream()
+        self.engine.timekeeper.soon(running)
         try:
             if asked.session is not None:
                 return await self._cancellable(running, (asked.session.id, asked.message.id_value))
             if asked.message.method == "tools/call":  # nobody can name it in notifications/cancelled
-                return await answer(self._engine, asked)
+                return await answer(self.engine, asked)
             asked.notify = exchange.notify if exchange.streams else None
             with anyio.CancelScope() as running.scope:
-                return await answer(self._engine, asked)
+                return await answer(self.engine, asked)
             return None
         finally:
             running.end()
-            self._engine.timekeeper.forget(running)
+            self.engine.timekeeper.forget(running)
 
-    async def _cancellable(self, running: "_Running", key: tuple[str, int | str]) -> Reply | None:
+    async def _cancellable(self, running: Running, key: tuple[str, int | str]) -> Reply | None:
         named = self._by_request.setdefault(key, [])
         named.append(running)
         try:
             with anyio.CancelScope() as running.scope:
-                reply = await answer(self._engine, running.asked)
+                reply = await answer(self.engine, running.asked)
                 return None if running.silent else reply
             return None
         finally:
@@ -234,7 +247,7 @@ class McpHttp:
         id_ = read_cancelled(asked.message)
         named = self._by_request.get((asked.session.id, id_), ()) if id_ is not None else ()
         if len(named) == 1:  # with two under one id, cancelling the wrong one would be worse than cancelling none
-            named[0].cancel(self._engine)
+            named[0].cancel()
 
     async def _delete(self, hop: Hop) -> None:
         credentials = credentials_in(hop.scope["headers"])
@@ -251,19 +264,32 @@ class McpHttp:
         await send_plain(hop.send, 200, None)
 
     async def _listen(self, hop: Hop) -> None:
-        """The stream of a session, which the initialize wire alone has."""
-        token = hop.headers.get(b"mcp-session-id")
-        if token is None or not is_legacy(hop.headers.get(b"mcp-protocol-version")):
+        """The stream of a session, or the rest of any stream; the initialize wire alone has them."""
+        token, last_id = hop.headers.get(b"mcp-session-id"), hop.headers.get(b"last-event-id")
+        version = legacy_version(hop.headers.get(b"mcp-protocol-version"))
+        if version is None or (token is None and not last_id):
             raise _not_allowed(hop, "GET opens the stream of a session, and there is none; POST JSON-RPC messages")
         credentials = credentials_in(hop.scope["headers"])
         admission = hop.admission = await self._door.admit(hop.scope["path"], hop.headers, credentials)
-        changes, agent_id = admission.endpoint.library.changes, admission.endpoint.agent_id
-        session = await self._sessions.find(token.decode("latin-1"), admission.caller, agent_id)
-        if changes is None or self._tasks is None:
+        endpoint, session = admission.endpoint, None
+        if token is not None:
+            session = await self._sessions.find(token.decode("latin-1"), admission.caller, endpoint.agent_id)
+        holder = holder_of(admission.caller, endpoint.agent_id, session)
+        after = self.streams.ids.read(last_id.decode("latin-1"), holder) if last_id else None
+        if self._tasks is None or (after is None and endpoint.library.changes is None):
             raise _not_allowed(hop, "nothing here has news to tell of; POST JSON-RPC messages")
         if not accepted_types(hop.headers).sse:
             raise NotAcceptable("GET opens a stream; accept text/event-stream")
-        await self._standalone.serve(session, Exchange(hop.send, self._tasks, streams=True), changes, hop.receive)
+        if after is not None and is_said(self.streams, after):
+            await send_plain(hop.send, 204, None)  # what tells a reader of event streams not to come back
+            return
+        exchange = Exchange(hop.send, self._tasks, streams=True, write_timeout_s=self._settings.write_timeout_s)
+        if after is not None and after.kind == "call":
+            exchange.keep_alive(self.engine.timekeeper, self._settings.sse_keepalive_s)
+            await Resumption(self.streams, admission, session, after).serve(exchange, hop.receive)
+        elif session is not None and endpoint.library.changes is not None:
+            seal = partial(self.streams.ids.mint, holder=holder) if version == LATEST_LEGACY else None
+            await self._standalone.serve(session, exchange, endpoint.library, hop.receive, seal, after)
 
     async def _refuse(self, hop: Hop, error: ToolwireError) -> None:
         """An error before there is a message to answer to."""
@@ -285,13 +311,14 @@ class McpHttp:
             extra.append((b"retry-after", b"%d" % max(1, seconds)))
         await send_plain(hop.send, row.http_legacy if legacy else row.http_modern, body, extra)
 
-    def watch(self, running: "_Running") -> None:
+    def watch(self, running: Running) -> None:
         """Look out for a client that goes away, and keep its stream alive."""
         if self._tasks is None:
             return
-        running.exchange.keep_alive(self._engine.timekeeper, self._settings.sse_keepalive_s)
+        running.exchange.keep_alive(self.engine.timekeeper, self._settings.sse_keepalive_s)
         if running.asked.modern:
-            self._tasks.start_soon(running.watch_disconnect, self._engine)
+            running.exchange.on_end = running.lost
+            self._tasks.start_soon(running.watch_disconnect)
 
 
 def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:
@@ -306,69 +333,6 @@ def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:
         params = message.params
         found = mirrored.get(str(params.get("name")), ())
         check_param_headers(found, params.get("arguments"), hop.scope["headers"])
-
-
-class _Running:
-    """A request of `LASTING` in progress: hears its events, and is looked at when it has not ended within a tick."""
-
-    __slots__ = ("_surface", "_watch", "asked", "exchange", "hop", "over", "scope", "silent")
-
-    def __init__(self, surface: McpHttp, hop: Hop, asked: Asked, exchange: Exchange) -> None:
-        self._surface = surface
-        self._watch: anyio.CancelScope | None = None
-        self.scope: anyio.CancelScope | None = None
-        self.silent = False
-        self.hop = hop
-        self.asked = asked
-        self.exchange = exchange
-        self.over = False
-
-    def hear(self, stamped: Stamped) -> None:
-        """Pass on what the client wants to hear."""
-        body = self.asked.notice(stamped.event)
-        if body is not None:
-            self.exchange.notify(body)
-
-    def still_going(self) -> None:
-        """Not over within a tick: from here on silence and absence matter."""
-        self._surface.watch(self)
-
-    def end(self) -> None:
-        """The answer is known; stop looking, and leave no cycle behind for the collector."""
-        self.over = True
-        self.asked.listener = None
-        if self._watch is not None:
-            self._watch.cancel()
-
-    def cancel(self, engine: Engine) -> None:
-        """The client named this request in `notifications/cancelled`: nothing more is said of it (mcp.md S10)."""
-        self.silent = True
-        if not self._cancel_call(engine, "the client said so"):
-            self.stop()
-
-    def stop(self) -> None:
-        """End the request, which stands for no call or for one that others want."""
-        if self.scope is not None:
-            self.scope.cancel()
-
-    async def watch_disconnect(self, engine: Engine) -> None:
-        """On 2026-07-28 a client that goes away cancels its call, unless a key still wants the result (D21)."""
-        if self.over:
-            return
-        try:
-            with anyio.CancelScope() as self._watch:
-                while (await self.hop.receive())["type"] != "http.disconnect":
-                    pass
-        except Exception:  # this task's outermost frame: one request's failure must not end the group of all of them
-            logger.exception("cannot tell whether a client is still there")
-            return
-        if not self.over and not self._cancel_call(engine, "the client went away") and self.asked.call_id is None:
-            self.stop()
-
-    def _cancel_call(self, engine: Engine, reason: str) -> bool:
-        """End the call for which the request stands, if nobody else wants it; says whether that ends the request."""
-        call_id = self.asked.call_id
-        return call_id is not None and not self.asked.outlives_request and engine.cancel(call_id, reason)
 
 
 def _not_allowed(hop: Hop, message: str) -> MethodNotAllowed:

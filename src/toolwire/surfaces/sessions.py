@@ -100,6 +100,10 @@ class Sessions:
         token = urlsafe_b64encode(payload + self._mac(payload, caller.principal, agent_id)).rstrip(b"=").decode()
         return _session(token, payload)
 
+    def derive(self, purpose: bytes) -> bytes:
+        """A secret for something else that we hand out and take back; replicas derive the same."""
+        return hmac.digest(self._secret, b"mcp-derived\0" + purpose, "sha256")
+
     async def find(self, token: str, caller: Caller, agent_id: str) -> Session:
         """The session of a token.
 
