@@ -15,8 +15,8 @@ from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.schema import Validator
 from toolwire.providers.schema import compile_validator, explain
-from toolwire.sdk.authoring.records import Member, is_positional, members
-from toolwire.sdk.authoring.schema import Inexpressible, SchemaWriter, see_through, with_default
+from toolwire.sdk.hints.records import Member, is_positional, members
+from toolwire.sdk.hints.schema import Inexpressible, SchemaWriter, see_through, with_default
 
 _FORMATS = frozenset({"email", "uri", "date", "date-time"})
 _SHOWN = frozenset({"type", "title", "description", "default"})

@@ -13,11 +13,11 @@ from toolwire.core.errors import InvalidArguments
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.schema import Violation
 from toolwire.providers.schema import Validator, compile_validator, explain, pointer
-from toolwire.sdk.authoring.limits import read_limits
-from toolwire.sdk.authoring.records import is_model, is_path
-from toolwire.sdk.authoring.schema import DICTS, LISTS, SETS, Inexpressible, see_through
 from toolwire.sdk.authoring.signature import REQUIRED, Parameter
 from toolwire.sdk.encode import plain
+from toolwire.sdk.hints.limits import read_limits
+from toolwire.sdk.hints.records import is_model, is_path
+from toolwire.sdk.hints.schema import DICTS, LISTS, SETS, Inexpressible, see_through
 
 _STEP = re.compile(r"\.[^.\[]+|\[[^\]]*\]")
 _SCALARS = (str, int, float, bool, bytes, type(None))

@@ -5,10 +5,10 @@ from typing import Annotated, Any, get_args, get_origin
 
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Block, Result
-from toolwire.sdk.authoring.records import NO_DEFAULT, is_model, is_positional, members
-from toolwire.sdk.authoring.schema import Inexpressible, SchemaWriter, described, see_through, with_default
 from toolwire.sdk.authoring.signature import REQUIRED, Parameter, Signature
 from toolwire.sdk.content import ContentRef, Image, Resource
+from toolwire.sdk.hints.records import NO_DEFAULT, is_model, is_positional, members
+from toolwire.sdk.hints.schema import Inexpressible, SchemaWriter, described, see_through, with_default
 from toolwire.sdk.result import ToolResult
 
 

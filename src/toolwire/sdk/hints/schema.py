@@ -19,9 +19,9 @@ from uuid import UUID
 import msgspec
 
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk.authoring.limits import Limits, read_limits
-from toolwire.sdk.authoring.records import NO_DEFAULT, Member, is_model, is_path, is_positional, members, own_doc
 from toolwire.sdk.encode import Unencodable, plain
+from toolwire.sdk.hints.limits import Limits, read_limits
+from toolwire.sdk.hints.records import NO_DEFAULT, Member, is_model, is_path, is_positional, members, own_doc
 
 LISTS = (list, Sequence, MutableSequence, AbstractCollection, Iterable)
 SETS = (set, frozenset, AbstractSet, MutableSet)

@@ -1,0 +1,1 @@
+"""Type hints, read: which limits they set, which records they name, and their JSON Schema."""
