@@ -74,6 +74,14 @@ async def test_tool_with_progress(ctx: ToolContext) -> str:
     return "All steps completed"
 
 
+@server.tool
+async def test_reconnection(ctx: ToolContext) -> str:
+    """Let the client hang up, and answer when it has come back."""
+    await ctx.close_stream(retry_after_s=0.1)
+    await anyio.sleep(4 * STEP_S)
+    return "Reconnection test completed"
+
+
 async def _log_three_times(ctx: ToolContext) -> None:
     for said in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         ctx.log.info(said)

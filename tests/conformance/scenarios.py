@@ -28,6 +28,7 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
     "2025-11-25": (
         "server-initialize",
         "server-session-lifecycle",
+        "server-sse-polling",
         "ping",
         "logging-set-level",
         "tools-call-with-logging",

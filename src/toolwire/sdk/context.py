@@ -10,7 +10,7 @@ import anyio
 
 from toolwire.core.asking import NobodyToAsk, asker_of, is_declared, require
 from toolwire.core.call import Call
-from toolwire.core.event import Answered, Asks, Chunk, Event, Log, Progress
+from toolwire.core.event import Answered, Asks, Chunk, Event, Log, Paused, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import PromptMessage
@@ -23,6 +23,7 @@ LOGGER = logging.getLogger("toolwire.tool")
 
 _T = TypeVar("_T")
 
+_DAY_S = 86_400
 _LEVELS = {
     logging.CRITICAL: "critical",
     logging.ERROR: "error",
@@ -236,6 +237,20 @@ class ToolContext:
         """Send a part of the answer ahead of the whole; awaiting it is optional and lets other tasks run."""
         self._next(None)
         self._send(Chunk(Text(clean_text(str(text)))))
+        return _PAUSE
+
+    def close_stream(self, retry_after_s: float | None = None) -> Awaitable[None]:
+        """Let the client hang up while the work goes on: it comes back for the rest, in `retry_after_s` seconds.
+
+        For work that takes long, so that no connection is held open for it. It means something to clients of 2025-11-25
+        over HTTP alone; for all others nothing changes. Awaiting it is optional and lets other tasks run.
+
+        Raises:
+            ValueError: `retry_after_s` is no number of seconds from 0 to a day.
+        """
+        if retry_after_s is not None and not 0 <= retry_after_s <= _DAY_S:
+            raise ValueError(f"retry_after_s is {retry_after_s!r}; give seconds from 0 to {_DAY_S}")
+        self._send(Paused(retry_after_s))
         return _PAUSE
 
     def abandon(self) -> None:

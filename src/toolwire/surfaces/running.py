@@ -146,6 +146,8 @@ class Running:
             self.stop()
 
     def _pause(self, paused: Paused) -> None:
+        if self.exchange.frames is None:  # its client could not come back
+            return
         self.exchange.open_stream()
         if self.stream is not None:
             seconds = paused.retry_after_s
