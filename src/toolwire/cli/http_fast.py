@@ -196,6 +196,7 @@ class FastConnection(HttpConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         """The other side is gone."""
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # uvicorn leaves it to ring after a reset, and all that time keeps us alive
         self._head, self._held = None, b""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 import uvicorn
-from anyio.abc import SocketStream
+from anyio.abc import SocketAttribute, SocketStream
 
 from toolwire.cli.http_connection import HttpConnection, Patience
 from toolwire.cli.http_fast import MAX_HELD_BYTES, FastConnection
@@ -94,6 +94,10 @@ class Talk:
     async def ask(self, *pieces: bytes) -> bytes:
         await self.send(*pieces)
         return await self.answer()
+
+    @property
+    def socket(self) -> Any:
+        return self._stream.extra(SocketAttribute.raw_socket)
 
     async def leave(self) -> None:
         await self._stream.aclose()
