@@ -56,3 +56,29 @@ async def test_in_a_conversation_a_key_is_looked_up_first_so_that_a_repeat_takes
         again = await engine.submit(in_session(key="k1"), catalog_of(agent, delegate=agent))
         assert again.replayed
     assert agent.unclaimed == []
+
+
+async def test_on_a_store_that_cannot_be_read_a_key_that_may_be_known_is_never_run_and_a_new_one_is_the_stores_word():
+    """What is claimed without a look is new by the store's own word: its write says that nothing lay there."""
+    store, tools = FaultyStore(LoopClock()), Tools()
+    async with running(store) as engine:
+        await engine.submit(call_of(key="known"), catalog_of(tools))
+        store.unreadable = FULL
+        for call in (call_of(key="known"), in_session(key="known"), in_session(key="new")):
+            with pytest.raises(StoreUnavailable):
+                await engine.submit(call, catalog_of(tools))
+        assert engine.idle
+        assert len(tools.calls) == 1
+        submission = await engine.submit(call_of(key="new"), catalog_of(tools))
+        assert (submission.replayed, len(tools.calls)) == (False, 2)
+
+
+async def test_on_a_store_that_can_be_neither_read_nor_written_no_key_is_run():
+    store, tools = FaultyStore(LoopClock()), Tools()
+    store.unreadable = store.failure = FULL
+    async with running(store) as engine:
+        for call in (call_of(key="k1"), in_session(key="k2")):
+            with pytest.raises(StoreUnavailable):
+                await engine.submit(call, catalog_of(tools))
+        assert engine.idle
+    assert tools.calls == []
