@@ -119,6 +119,15 @@ async def test_a_named_page_reads_every_kind_of_answer(origins: Sequence[str], e
             assert "origin" in listed(answer, "vary")
 
 
+@proves("pages.others")
+async def test_a_request_of_two_pages_is_of_none():
+    async with open_to(PAGE) as bench:
+        for second in (PAGE, OTHER):
+            asked: dict[str, Any] = {"origin": [PAGE, second], "access-control-request-method": "POST"}
+            answer = await bench.client.ask("OPTIONS", "/mcp", asked)
+            assert (answer.status, of_cors(answer)) == (403, [])
+
+
 @proves("pages.read", HTTP_2025)
 async def test_a_named_page_may_keep_a_session_and_end_it():
     async with open_to(PAGE) as bench:

@@ -7,7 +7,7 @@ answer allows credentials. Spec: Fetch, 3.2 (CORS protocol); contract mcp.md S30
 from collections.abc import Sequence
 from typing import Any, Final
 
-from toolwire.core.errors import HostNotAllowed
+from toolwire.core.errors import ToolwireError
 from toolwire.surfaces.exchange import WHOLE, RawHeader, Receive, Send
 from toolwire.surfaces.limits import Guard, map_headers
 
@@ -46,11 +46,14 @@ def with_cors(app: Any, guard: Guard) -> Any:
         return app
 
     async def shared(scope: Any, receive: Receive, send: Send) -> None:
-        origin = _origin_of(scope) if scope["type"] == "http" else None
-        if origin is None or not guard.is_named_page(origin):
+        if scope["type"] != "http" or not any(name == b"origin" for name, _ in scope["headers"]):
             await app(scope, receive, send)
             return
         headers = map_headers(scope["headers"])
+        origin = headers[b"origin"]
+        if not guard.is_named_page(origin):
+            await app(scope, receive, send)
+            return
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers and _is_ours(guard, headers):
             await _answer_preflight(origin, headers, send)
             return
@@ -65,18 +68,11 @@ def with_cors(app: Any, guard: Guard) -> Any:
     return shared
 
 
-def _origin_of(scope: Any) -> bytes | None:
-    for name, value in scope["headers"]:
-        if name == b"origin":
-            return value
-    return None
-
-
 def _is_ours(guard: Guard, headers: dict[bytes, bytes]) -> bool:
     """A preflight for a Host that is not ours is for the app to refuse, as any request of that kind."""
     try:
         guard.check(headers)
-    except HostNotAllowed:
+    except ToolwireError:
         return False
     return True
 
