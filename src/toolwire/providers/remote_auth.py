@@ -57,7 +57,7 @@ class Credentials(Struct, frozen=True, kw_only=True):
         client_id: of the client, registered beforehand.
         client_secret: its secret; or else
         private_key: its private key in PEM, with which it signs an assertion (`private_key_jwt`).
-        algorithm: what the key signs with.
+        algorithm: what the key signs with; by default what keys of its kind do (ES256, RS256, EdDSA, …).
         client_secret_method: how the secret is sent.
         issuer: the only authorization server that may hear of the secret; by default the one the MCP server names.
         scope: what to ask for; by default what the server says that it needs.
@@ -66,7 +66,7 @@ class Credentials(Struct, frozen=True, kw_only=True):
     client_id: str
     client_secret: str | None = None
     private_key: str | None = None
-    algorithm: str = "ES256"
+    algorithm: str | None = None
     client_secret_method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"
     issuer: str | None = None
     scope: str | None = None

@@ -94,7 +94,7 @@ class FileTokens:
     def __init__(
         self, folder: Path, url: str, prepare: Callable[[], object] = lambda: None, principal: str = ""
     ) -> None:
-        self._url = url
+        url = self._url = url.rstrip("/")
         self._prepare = prepare
         self._principal = principal
         name = hashlib.sha256(f"{principal}\n{url}".encode()).hexdigest()[:DIGEST_CHARS]

@@ -5,10 +5,13 @@
 
 import time
 import uuid
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import jwt
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from mcp.client.auth.utils import union_scopes
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from pydantic import AnyUrl
@@ -162,8 +165,8 @@ class ProgramOAuth(OAuth):
             form["scope"] = scope
         issuer = str(metadata.issuer)
         match self._auth:
-            case Credentials(private_key=str(key)):
-                form |= {"client_assertion_type": ASSERTION_TYPE, "client_assertion": self._signed(key, issuer)}
+            case Credentials(private_key=str(key)) as auth:
+                form |= {"client_assertion_type": ASSERTION_TYPE, "client_assertion": _signed(auth, key, issuer)}
             case Credentials():
                 pass
             case Assertion(assertion=given):
@@ -175,16 +178,32 @@ class ProgramOAuth(OAuth):
             form.pop("client_id", None)
         return httpx2.Request("POST", self._get_token_endpoint(), data=form, headers=headers)
 
-    def _signed(self, key: str, issuer: str) -> str:
-        """Who we are, signed for one authorization server (RFC 7523)."""
-        now = int(time.time())
-        client = self._auth.client_id
-        claims = {"iss": client, "sub": client, "aud": issuer, "iat": now, "exp": now + ASSERTION_S}
-        algorithm = self._auth.algorithm if isinstance(self._auth, Credentials) else "ES256"
-        try:
-            return jwt.encode({**claims, "jti": str(uuid.uuid4())}, key, algorithm=algorithm)
-        except (ValueError, TypeError, jwt.PyJWTError) as error:
-            raise SignInFailed(f"the private key cannot sign with {algorithm!r}: {type(error).__name__}") from None
+
+def _signed(auth: Credentials, pem: str, issuer: str) -> str:
+    """Who we are, signed for one authorization server (RFC 7523)."""
+    now = int(time.time())
+    claims = {"iss": auth.client_id, "sub": auth.client_id, "aud": issuer, "iat": now, "exp": now + ASSERTION_S}
+    try:
+        key = load_pem_private_key(pem.encode(), None)
+        algorithm = auth.algorithm or _algorithm(key)
+        return jwt.encode({**claims, "jti": str(uuid.uuid4())}, cast("Any", key), algorithm=algorithm)
+    except (ValueError, TypeError, NotImplementedError, jwt.PyJWTError) as error:
+        raise SignInFailed(
+            f"the private key cannot sign: {type(error).__name__}; it must be in PEM, without a password"
+        ) from None
+
+
+def _algorithm(key: object) -> str:
+    """What keys of this kind sign with."""
+    match key:
+        case ec.EllipticCurvePrivateKey():
+            return {256: "ES256", 384: "ES384", 521: "ES512"}[key.key_size]
+        case rsa.RSAPrivateKey():
+            return "RS256"
+        case ed25519.Ed25519PrivateKey():
+            return "EdDSA"
+        case _:
+            raise TypeError("no such key can sign")
 
 
 async def _exchanged(auth: Enterprise, issuer: str, resource: str) -> str:

@@ -78,6 +78,10 @@ if TYPE_CHECKING:
     from toolwire.sdk.options import effort_modes as effort_modes
     from toolwire.sdk.options import permission_modes as permission_modes
     from toolwire.sdk.payloads import HumanResponseReceived as HumanResponseReceived
+    from toolwire.sdk.remote.access import Assertion as Assertion
+    from toolwire.sdk.remote.access import Credentials as Credentials
+    from toolwire.sdk.remote.access import Enterprise as Enterprise
+    from toolwire.sdk.remote.access import SignIn as SignIn
     from toolwire.sdk.remote.servers import McpConfigError as McpConfigError
     from toolwire.sdk.remote.servers import McpHttpServerSpec as McpHttpServerSpec
     from toolwire.sdk.remote.servers import McpServerSpec as McpServerSpec
@@ -112,6 +116,7 @@ models: AnthropicProvider OpenAIProvider
 one_goal: QueryResult aquery query
 options: AgentDefinition BudgetSpec HostConfig NEXT_GOAL_WAKE_HANDLE Observer Options effort_modes permission_modes
 payloads: HumanResponseReceived
+remote.access: Assertion Credentials Enterprise SignIn
 remote.servers: McpConfigError McpHttpServerSpec McpServerSpec Toolbox
 turns.runner: DriveOutcome PendingApproval SeededTurn
 views: AssistantMessage InjectedMessage Result ToolResultView ToolUse UserMessage ViewItem

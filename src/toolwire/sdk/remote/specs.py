@@ -10,7 +10,9 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from toolwire.core.names import valid_tool_name
+from toolwire.providers.remote_auth import Auth
 from toolwire.providers.remote_server import HttpServer, Protocol, StdioServer
+from toolwire.sdk.remote.access import WAYS, signing
 
 ALIAS = re.compile(r"[a-z0-9_-]{1,32}")
 MAX_NAME_LEN = 64
@@ -82,6 +84,10 @@ class McpHttpServerSpec:
     Attributes:
         url: the endpoint.
         headers: sent with every request, as pairs or a mapping; they are never shown.
+        auth: who signs in if the server wants that: `SignIn()` takes the tokens that `toolwire tools list URL` has got
+            on this machine, and renews them; the others of `toolwire.sdk` sign in without a person.
+        principal: whose tokens to take, where there are those of several users; "" for those of the command line.
+        token_folder: where tokens are kept; by default in the data folder.
 
     The others are as in `McpServerSpec`.
 
@@ -99,16 +105,27 @@ class McpHttpServerSpec:
     trust_annotations: bool = False
     pins: Pairs | None = field(default=None, repr=False)
     protocol: Protocol = "auto"
+    auth: Auth | None = field(default=None, repr=False)
+    principal: str = ""
+    token_folder: str | None = None
 
     def __post_init__(self) -> None:
         _check(self)
-        _check_url(self.url, f"MCP server {self.alias!r}")
-        object.__setattr__(self, "headers", _pairs(self.headers, f"MCP server {self.alias!r}: headers"))
+        where = f"MCP server {self.alias!r}"
+        _check_url(self.url, where)
+        headers = _pairs(self.headers, f"{where}: headers")
+        object.__setattr__(self, "headers", headers)
+        given: Any = self.auth
+        if given is not None and not isinstance(given, WAYS):
+            raise McpConfigError(f"{where}: auth must be SignIn, Credentials, Assertion or Enterprise, got {given!r}")
+        if given is not None and any(name.lower() == "authorization" for name, _ in headers):
+            raise McpConfigError(f"{where}: give auth or a header Authorization, one of them")
 
     @property
     def server(self) -> HttpServer:
-        """Where it is."""
-        return HttpServer(self.url, cast("Any", self.headers), self.protocol)
+        """Where it is, and what signs the requests to it. With `auth` it needs the extra `mcp`."""
+        auth = None if self.auth is None else signing(self.url, self.auth, self.principal, self.token_folder)
+        return HttpServer(self.url, cast("Any", self.headers), self.protocol, auth)
 
 
 McpSpec: TypeAlias = McpServerSpec | McpHttpServerSpec
