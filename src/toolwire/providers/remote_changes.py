@@ -24,12 +24,11 @@ FIRST_SUBSCRIBE_PAUSE_S = 1.0
 MAX_SUBSCRIBE_PAUSE_S = 60.0
 MODERN = "2026-07-28"
 ALL: tuple[Listed, ...] = ("tools", "prompts", "resources")
-_LISTS: dict[type, frozenset[Listed]] = {
-    ToolsListChanged: frozenset({"tools"}),
-    PromptsListChanged: frozenset({"prompts"}),
-    ResourcesListChanged: frozenset({"resources"}),
+_LISTS: dict[type, Listed] = {
+    ToolsListChanged: "tools",
+    PromptsListChanged: "prompts",
+    ResourcesListChanged: "resources",
 }
-"""What an event of a subscription tells; `Following.heard` gets it, too, but perhaps later."""
 
 
 class Following:
@@ -59,7 +58,7 @@ class Following:
             self.followed = offered
 
     async def heard(self, message: object) -> None:
-        """Take a notification of the server."""
+        """Take a notification of the server; on 2026-07-28 they come by subscription."""
         match message:
             case types.ToolListChangedNotification():
                 self._changed("tools")
@@ -96,7 +95,8 @@ class Following:
                             task_status.started()
                             told = True
                         async for event in subscription:
-                            self.stale |= _stale(_LISTS.get(type(event), frozenset()))
+                            if type(event) in _LISTS:
+                                self._changed(_LISTS[type(event)])
                             pause = FIRST_SUBSCRIBE_PAUSE_S
                 except MCPError as refused:
                     if refused.code == types.METHOD_NOT_FOUND:
