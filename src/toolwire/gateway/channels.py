@@ -306,12 +306,14 @@ class Channels:
     async def _commit(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """Mint, commit and put a message on a durable channel.
 
-        The offset is taken and `tx` is called without a pause between, so rows reach the store in order.
+        The offset is taken and `tx` is called without a pause between, so rows reach the store in order. Who waits for
+        one commit need not be woken in order, so each waits for the one before it, too.
         """
         now = self._clock.now()
         message = channel.message(draft, party.name, now)
         if channel.pending is None:
             channel.pending = {}
+        before = next(reversed(channel.pending.values()), None) if channel.kept_in_stream else None
         done = channel.pending[message.message_id] = anyio.Event()
         terminal = message.type in TERMINAL_TYPES and message.in_reply_to is not None
         closes = terminal and channel.single_shot
@@ -320,6 +322,8 @@ class Channels:
             if ops:
                 with anyio.CancelScope(shield=True):
                     await self._store.tx(ops)
+                    if before is not None and not before.is_set():
+                        await before.wait()
         except ToolwireError:
             if self.postman is not None:
                 self.postman.unsort(message.message_id)
