@@ -44,4 +44,4 @@ async def test_progress_in_a_session_comes_in_its_order_however_the_store_wakes_
             )
             agent.publish(message, text="done")
             await calling.end()
-            assert calling.steps() == [(1, "first"), (2, "second"), (3, "third")]
+            assert calling.steps() == [(0, "first"), (1, "second"), (2, "third")]
