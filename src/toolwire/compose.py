@@ -153,7 +153,7 @@ class ToolServer:
 
         Standard output belongs to the protocol while this runs. Call it in the process's main thread.
         """
-        from toolwire.surfaces.mcp_stdio import private_descriptors
+        from toolwire.surfaces.stdio_pipe import private_descriptors
 
         stop = anyio.Event()
         with private_descriptors() as (source, sink):

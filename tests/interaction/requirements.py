@@ -5,40 +5,49 @@ two against each other, in both directions. A cell is a transport with a revisio
 """
 
 from collections.abc import Callable
-from enum import Enum
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from tests.interaction.requirement import (
+    ALL,
+    GATEWAY_2025,
+    GATEWAY_2026,
+    HTTP,
+    HTTP_2025,
+    HTTP_2026,
+    NEW,
+    OLD,
+    SEP_2663,
+    SPEC_2025,
+    SPEC_2026,
+    STDIO,
+    STDIO_2025,
+    STDIO_2026,
+    Cell,
+    Requirement,
+)
+from tests.interaction.requirements_streams import STREAM_REQUIREMENTS
+
+__all__ = [
+    "ALL",
+    "GATEWAY_2025",
+    "GATEWAY_2026",
+    "HTTP",
+    "HTTP_2025",
+    "HTTP_2026",
+    "NEW",
+    "OLD",
+    "REQUIREMENTS",
+    "STDIO",
+    "STDIO_2025",
+    "STDIO_2026",
+    "Cell",
+    "Requirement",
+    "proofs_of",
+    "proves",
+]
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-
-class Cell(Enum):
-    """A transport with a revision; 2025 stands for all revisions with `initialize`."""
-
-    HTTP_2025 = "http, 2025-11-25"
-    HTTP_2026 = "http, 2026-07-28"
-    STDIO_2025 = "stdio, 2025-11-25"
-    STDIO_2026 = "stdio, 2026-07-28"
-
-
-HTTP_2025, HTTP_2026, STDIO_2025, STDIO_2026 = Cell
-HTTP = frozenset({HTTP_2025, HTTP_2026})
-STDIO = frozenset({STDIO_2025, STDIO_2026})
-OLD = frozenset({HTTP_2025, STDIO_2025})
-NEW = frozenset({HTTP_2026, STDIO_2026})
-ALL = HTTP | STDIO
-
-
-class Requirement(NamedTuple):
-    """One thing that is owed: in our words, where that is written, and on which cells it holds."""
-
-    text: str
-    source: str
-    cells: frozenset[Cell]
-
-
-SPEC_2025 = "https://modelcontextprotocol.io/specification/2025-11-25"
-SPEC_2026 = "https://modelcontextprotocol.io/specification/2026-07-28"
-SEP_2663 = "https://modelcontextprotocol.io/seps/2663-tasks-extension"
 
 REQUIREMENTS: dict[str, Requirement] = {
     # The ladder of an HTTP request
@@ -118,59 +127,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "pages.others": Requirement(
         "Without being named no page is told anything, and programs see no difference.", "Fetch, 3.2; mcp.md S30", HTTP
     ),
-    # JSON or a stream
-    "sse.choice": Requirement(
-        "SSE only where Accept names it: at once if JSON is not taken, else once a notification goes out.",
-        "gateway.md D20",
-        HTTP,
-    ),
-    "sse.headers": Requirement("A stream is neither cached nor held back by proxies.", "gateway.md D20", HTTP),
-    "sse.silence": Requirement(
-        "After 15 s of silence a stream begins and a comment goes out, and then every 15 s.",
-        "mcp.md 1.3, S17; gateway.md D20",
-        HTTP,
-    ),
-    "sse.status": Requirement("An error before the first event keeps its own status.", "mcp.md 1.3", HTTP),
-    "sse.slow-reader": Requirement(
-        "A client that does not read gets the result when it reads; progress may be lost.",
-        "exchange, BUFFERED_FRAMES",
-        HTTP,
-    ),
-    "progress.told": Requirement(
-        "Progress goes out on the caller's own answer, rising, with the token and its type.", "mcp.md S11", ALL
-    ),
-    "progress.asked": Requirement(
-        "Without a token there is no progress, and none for a client that takes JSON alone.", "gateway.md D20", ALL
-    ),
-    # Going away, cancelling, stopping
-    "gone.cancels": Requirement(
-        "On 2026-07-28 a client that goes away cancels its call, whether JSON or SSE.",
-        "gateway.md D21; mcp.md S12",
-        frozenset({HTTP_2026}),
-    ),
-    "gone.keeps": Requirement(
-        "Up to 2025-11-25 a client that goes away cancels nothing.", "gateway.md D21", frozenset({HTTP_2025})
-    ),
-    "gone.keyed": Requirement(
-        "A call under a key goes on without its client.", "gateway.md D21", frozenset({HTTP_2026})
-    ),
-    "gone.harmless": Requirement(
-        "Telling a client that is gone is no fault, and none of others' concern.", "mcp.md S14", HTTP
-    ),
-    "cancel.silence": Requirement(
-        "After notifications/cancelled the call stops and nothing more is said of it.",
-        f"{SPEC_2025}/basic/utilities/cancellation; mcp.md S10",
-        frozenset({HTTP_2025, STDIO_2025, STDIO_2026}),
-    ),
-    "cancel.own": Requirement(
-        "Only the session's own request can be cancelled, by an id that names exactly one.",
-        "mcp.md S7, S10",
-        frozenset({HTTP_2025, STDIO_2025, STDIO_2026}),
-    ),
-    "stop.answered": Requirement(
-        "When the server stops, who still waits gets an error and no stream stays open.", "mcp.md S8, S16", ALL
-    ),
-    "memory.released": Requirement("Nothing is kept of a request that has ended.", "mcp.md S3, S6", HTTP),
+    **STREAM_REQUIREMENTS,
     # Sessions
     "session.minted": Requirement(
         "initialize, and nothing else, gives a session id of visible ASCII.",
@@ -403,7 +360,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         STDIO,
     ),
     "stdio.large": Requirement(
-        "A line of 10 MB is answered; one over the limit is refused alone.", "mcp_stdio, MAX_LINE_BYTES", STDIO
+        "A line of 10 MB is answered; one over the limit is refused alone.", "stdio_pipe, MAX_LINE_BYTES", STDIO
     ),
     "stdio.era": Requirement(
         "The first request decides for a wire; server/discover alone does not, and initialize may follow it.",
@@ -417,7 +374,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "stdio.unread": Requirement(
         "A client that does not read is not fed without bound, and SIGTERM ends us all the same.",
-        "mcp_stdio, MAX_UNSENT_BYTES",
+        "stdio_pipe, MAX_UNSENT_BYTES",
         STDIO,
     ),
     # Clients as they are

@@ -15,7 +15,7 @@ from tests.interaction.bench import ERAS, NEW, OLD, Gate, body
 from tests.interaction.requirements import STDIO_2025, STDIO_2026, proves
 from tests.interaction.stdio import open_engine, open_pipes
 from tests.interaction.transport import PATIENCE_S
-from toolwire.surfaces.mcp_stdio import MAX_LINE_BYTES, MAX_UNSENT_BYTES
+from toolwire.surfaces.stdio_pipe import MAX_LINE_BYTES, MAX_UNSENT_BYTES
 
 HELLO: dict[str, Any] = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
 TELLING: dict[str, Any] = {"name": "tell_and_hold", "_meta": {"progressToken": "t"}}

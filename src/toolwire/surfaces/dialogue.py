@@ -19,9 +19,8 @@ Peer: TypeAlias = tuple[str, str]
 """Whom a question went to: a session ("" for a connection, which is one client), and the principal."""
 
 
-Notify: TypeAlias = Callable[[bytes], None]
 Request: TypeAlias = Callable[[bytes], Callable[[], None]]
-"""See `asked.Asked`, `notify` and `request`."""
+"""See `asked.Asked.request`."""
 
 
 class _Sent:
@@ -58,9 +57,9 @@ class Dialogue:
         else:
             sent.asking.refuse(sent.key, posted.error or {})
 
-    def way(self, peer: Peer, asking: Asking, request: Request | None, notify: Notify | None) -> "ByRequest":
+    def way(self, peer: Peer, asking: Asking, request: Request | None) -> "ByRequest":
         """The way for the questions of one call, on the caller's stream, where it has one."""
-        return ByRequest(self._sent, peer, asking, request, notify)
+        return ByRequest(self._sent, peer, asking, request)
 
     def __len__(self) -> int:
         return len(self._sent)
@@ -69,19 +68,11 @@ class Dialogue:
 class ByRequest:
     """A `Way` by requests of ours on the stream that answers the client's."""
 
-    def __init__(
-        self,
-        sent: dict[str, _Sent],
-        peer: Peer,
-        asking: Asking,
-        request: Request | None,
-        notify: Notify | None,
-    ) -> None:
+    def __init__(self, sent: dict[str, _Sent], peer: Peer, asking: Asking, request: Request | None) -> None:
         self._sent = sent
         self._peer = peer
         self._asking = asking
         self._request = request
-        self._notify = notify
         self._ids: dict[str, str] = {}
 
     def ask(self, questions: Sequence[Question]) -> None:
@@ -110,8 +101,8 @@ class ByRequest:
             self._tell(elicitation_complete_body(id_))
 
     def _tell(self, body: bytes) -> None:
-        if self._notify is not None:
-            self._notify(body)
+        if self._request is not None:
+            self._request(body)()
 
 
 def _no_stream(questions: Sequence[Question]) -> NobodyToAsk | PageRequired:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from toolwire.core.asking import require
 from toolwire.core.call import Call
-from toolwire.core.errors import ServiceTimeout
+from toolwire.core.errors import Cancelled, ServiceTimeout
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import failed
@@ -120,6 +120,10 @@ async def _on_stream(engine: Engine, asked: Asked, call: Call, listener: Listene
     finally:
         if listener is not None and not submission.replayed:
             record.unlisten(listener)
+        if record.over and isinstance(record.asker, Asking):
+            record.asker.fail_all(
+                lambda: Cancelled("the call is over")
+            )  # a thread may wait for the answer all the same
     return submission
 
 
@@ -127,7 +131,7 @@ def _attach(asked: Asked, asking: Asking) -> None:
     dialogue = asked.dialogue
     if dialogue is not None:
         session_id = "" if asked.session is None else asked.session.id
-        asking.way = dialogue.way((session_id, asked.caller.principal), asking, asked.request, asked.notify)
+        asking.way = dialogue.way((session_id, asked.caller.principal), asking, asked.request)
 
 
 async def _until_turn(
@@ -158,6 +162,7 @@ async def _until_turn(
     with work.heard_by(listener):
         await _until(engine, call, parked.turn, work.stop)
     if parked.over:
+        parked.asking.fail_all(_over)
         parking.end(parked)
         return parked
     questions = parked.asking.questions
@@ -247,6 +252,10 @@ class RecordWork:
     def stop(self, reason: str) -> None:
         """See `parking.Work.stop`."""
         self._engine.cancel(self._record.call.id, reason)
+
+
+def _over() -> Cancelled:
+    return Cancelled("the call is over")
 
 
 def _bound(asked: Asked, call: Call) -> tuple[str, ...]:

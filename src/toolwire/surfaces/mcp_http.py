@@ -28,7 +28,8 @@ from toolwire.core.ids import new_id
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.accept import Accepted, accepted_types
 from toolwire.surfaces.asked import Asked, Reply, error_reply
-from toolwire.surfaces.endpoint import Door
+from toolwire.surfaces.dialogue import Dialogue
+from toolwire.surfaces.endpoint import Admission, Door
 from toolwire.surfaces.event_ids import EventIds, holder_of
 from toolwire.surfaces.exchange import WRITE_TIMEOUT_S, Exchange, RawHeader, Receive, Send, send_plain
 from toolwire.surfaces.hop import Facts, Hop
@@ -87,6 +88,7 @@ class McpHttp:
         self._settings = settings
         self._tasks: TaskGroup | None = None
         self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s, settings.resume.retry_ms)
+        self._dialogue = Dialogue()
         self._by_request: dict[tuple[str, int | str], list[Running]] = {}
 
     @asynccontextmanager
@@ -139,6 +141,7 @@ class McpHttp:
         if isinstance(message, Posted):
             if version is None:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
+            await self._take(hop, admission, message)
             await send_plain(hop.send, 202, None)
             return
         modern = version is None or (self._settings.lenient_versions and names_version(message) in MODERN)
@@ -159,6 +162,14 @@ class McpHttp:
             self._notification(asked)
             await send_plain(hop.send, 202, None)
 
+    async def _take(self, hop: Hop, admission: Admission, posted: Posted) -> None:
+        """A response to what we have asked a session; without a session nothing was asked."""
+        token = hop.headers.get(b"mcp-session-id")
+        if token is not None:
+            caller, agent_id = admission.caller, admission.endpoint.agent_id
+            session = await self._sessions.find(token.decode("latin-1"), caller, agent_id)
+            self._dialogue.take(posted, (session.id, caller.principal))
+
     async def _check_wire(self, hop: Hop, asked: Asked) -> None:
         """The initialize wire alone."""
         message = asked.message
@@ -167,6 +178,7 @@ class McpHttp:
         if token is not None and message.method != "initialize":
             agent_id = asked.endpoint.agent_id
             asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, agent_id)
+            asked.dialogue = self._dialogue
             if message.method in KEEPING:
                 asked.keep = partial(self._keep, asked.session, asked.caller, agent_id)
 

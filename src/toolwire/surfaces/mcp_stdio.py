@@ -1,18 +1,11 @@
-"""MCP over stdin and stdout, one JSON-RPC message a line; it knows the wires and no tool.
+"""MCP over stdin and stdout, one JSON-RPC message a line; it knows the wires, and no tool and no descriptor.
 
-While it serves, descriptor 0 is empty and descriptor 1 is stderr, so that a `print` or a child process can neither
-corrupt the stream nor steal input (mcp.md S33). Spec: MCP 2025-11-25 and 2026-07-28, basic/transports#stdio.
+Spec: MCP 2025-11-25 and 2026-07-28, basic/transports#stdio.
 """
 
-import os
-import select
-import sys
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from toolwire.core.call import Caller
@@ -24,42 +17,19 @@ from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, error_reply
 from toolwire.surfaces.changes import Changes
+from toolwire.surfaces.dialogue import Dialogue
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.surfaces.mcp_methods import LASTING, answer
 from toolwire.surfaces.sessions import NOTHING_KEPT, ChangeKept
+from toolwire.surfaces.stdio_pipe import MAX_LINE_BYTES, LineWriter, read_lines
 from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
 from toolwire.wire.mcp.changes import cancelled_body, change_body
 from toolwire.wire.mcp.envelope import check_no_modern_meta, names_version, read_meta
 from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, negotiate
 
-MAX_LINE_BYTES = 32 * 1024 * 1024
-"""A line longer than this is refused and skipped; the stream goes on after it."""
-READ_BYTES = 64 * 1024
-ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)
-"""What a pipe that polls as writable takes without blocking."""
 LAST_WORDS_S = 1.0
 """When we are stopped: how long what is cancelled may take to say so, and how long the client may take to read it."""
-MAX_UNSENT_BYTES = 16 * 1024 * 1024
-"""What may wait for a client that does not read. Beyond it we take no more requests, and no progress is told."""
-
-
-@contextmanager
-def private_descriptors() -> Generator[tuple[int, int]]:
-    """Descriptors of the real stdin and stdout, for us alone; 0 and 1 lead elsewhere until the block ends."""
-    source, sink = os.dup(0), os.dup(1)
-    try:
-        with open(os.devnull, "rb") as empty:
-            os.dup2(empty.fileno(), 0)
-        os.dup2(2, 1)
-        yield source, sink
-    finally:
-        with suppress(AttributeError, OSError, ValueError):  # there is none, or it is broken or closed
-            sys.stdout.flush()  # what was printed and is still held back must not reach the client after all
-        os.dup2(source, 0)
-        os.dup2(sink, 1)
-        os.close(source)
-        os.close(sink)
 
 
 async def serve_stdio(
@@ -76,7 +46,7 @@ async def serve_stdio(
         stop: when set, serving ends at once; what is under way is cancelled and answered so.
     """
     async with anyio.create_task_group() as tasks:
-        writer = _Writer(sink)
+        writer = LineWriter(sink)
         tasks.start_soon(writer.write)
         connection = _Connection(engine, endpoint, caller, writer)
         flushing = anyio.CancelScope()
@@ -85,7 +55,7 @@ async def serve_stdio(
             with changes.heard(connection.hear), anyio.CancelScope() as serving:
                 if stop is not None:
                     tasks.start_soon(_stop_when, stop, serving, flushing)
-                async for line in _lines(source):
+                async for line in read_lines(source):
                     await connection.take(line, requests)
                     await writer.room()
                 connection.part()
@@ -105,136 +75,12 @@ async def _stop_when(event: anyio.Event, serving: anyio.CancelScope, flushing: a
     flushing.deadline = anyio.current_time() + 2 * LAST_WORDS_S
 
 
-async def _lines(source: int) -> AsyncGenerator[bytes | None]:
-    """Lines without their end; `None` stands for one that was too long."""
-    buffer = bytearray()
-    skipping = False
-    while chunk := await _read(source):
-        searched, start = len(buffer), 0
-        buffer += chunk
-        while (end := buffer.find(b"\n", max(searched, start))) >= 0:
-            line = bytes(buffer[start:end])
-            start = end + 1
-            if not skipping and line.strip():
-                yield line
-            skipping = False
-        del buffer[:start]
-        if len(buffer) > MAX_LINE_BYTES:
-            if not skipping:
-                yield None
-            skipping = True
-            buffer.clear()
-    if not skipping and buffer.strip():
-        yield bytes(buffer)
-
-
-async def _read(source: int) -> bytes:
-    try:
-        await anyio.wait_readable(source)
-    except OSError:
-        # A regular file cannot be polled; reading it does not block for long either.
-        return await to_thread.run_sync(os.read, source, READ_BYTES, abandon_on_cancel=True)
-    return os.read(source, READ_BYTES)
-
-
-class _Writer:
-    """Writes lines in order; what cannot be written at once is left to a task, so nobody waits for a slow reader."""
-
-    def __init__(self, sink: int) -> None:
-        self._sink = sink
-        self._poll = _poll_of(sink)
-        self._lines: deque[bytes] = deque()
-        self._unsent = 0
-        self._wake = anyio.Event()
-        self._written = anyio.Event()
-        self._gone = False
-
-    def put(self, body: bytes) -> None:
-        """Write a line that is owed."""
-        line = body + b"\n"
-        if not self._unsent:
-            line = line[self._write_at_once(line) :]
-        if line and not self._gone:
-            self._lines.append(line)
-            self._unsent += len(line)
-            self._wake.set()
-
-    def tell(self, body: bytes) -> None:
-        """Write a line that is not owed, unless too much waits already."""
-        if self._unsent <= MAX_UNSENT_BYTES:
-            self.put(body)
-
-    async def room(self) -> None:
-        """Wait until not too much waits to be read."""
-        while self._unsent > MAX_UNSENT_BYTES:
-            await self._written.wait()
-
-    async def flushed(self) -> None:
-        """Wait until all is written, or nobody reads any more."""
-        while self._unsent:
-            await self._written.wait()
-
-    async def write(self) -> None:
-        while True:
-            if not self._lines:
-                self._wake = anyio.Event()
-                await self._wake.wait()
-            data = b"".join(self._lines)
-            self._lines.clear()
-            try:
-                await self._send(data)
-                self._unsent -= len(data)
-            except OSError:
-                self._gone = True  # the reader is gone; the end of input tells the rest
-                self._lines.clear()
-                self._unsent = 0
-            self._written.set()
-            self._written = anyio.Event()
-
-    def _write_at_once(self, line: bytes) -> int:
-        """Most lines are short and find room, so they need neither a task nor the event loop; says how much is written.
-
-        What a closed or broken sink says is left to the task.
-        """
-        if self._gone or self._poll is None or len(line) > ATOMIC_BYTES or not self._poll():
-            return 0
-        try:
-            return os.write(self._sink, line)
-        except OSError:
-            return 0
-
-    async def _send(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            try:
-                await anyio.wait_writable(self._sink)
-            except OSError:
-                await to_thread.run_sync(_write_all, self._sink, bytes(view), abandon_on_cancel=True)
-                return
-            view = view[os.write(self._sink, view[:ATOMIC_BYTES]) :]
-
-
-def _poll_of(sink: int) -> Callable[[], bool] | None:
-    """Says whether a write would find room now; `None` where the system cannot tell."""
-    if sys.platform == "win32":
-        return None
-    poll = select.poll()
-    poll.register(sink, select.POLLOUT)
-    return lambda: bool(poll.poll(0))
-
-
-def _write_all(sink: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(sink, view) :]
-
-
 class _Request:
     """A request of `LASTING` under way: hears of it, and may be cancelled."""
 
     __slots__ = ("_writer", "asked", "scope", "silent")
 
-    def __init__(self, asked: Asked, writer: _Writer) -> None:
+    def __init__(self, asked: Asked, writer: LineWriter) -> None:
         self._writer = writer
         self.asked = asked
         self.scope = anyio.CancelScope()
@@ -256,7 +102,7 @@ class _Request:
 class _Connection:
     """One client. Its first request decides for a wire; `server/discover` alone does not (mcp.md 1.1, S32)."""
 
-    def __init__(self, engine: Engine, endpoint: Endpoint, caller: Caller, writer: _Writer) -> None:
+    def __init__(self, engine: Engine, endpoint: Endpoint, caller: Caller, writer: LineWriter) -> None:
         self._engine = engine
         self._endpoint = endpoint
         self._caller = caller
@@ -266,6 +112,7 @@ class _Connection:
         self._kept = NOTHING_KEPT
         self._is_initialized = False
         self._declared: JsonObject | None = None
+        self._dialogue = Dialogue()
         self._under_way: dict[int | str, list[_Request]] = {}
         self._idle = anyio.Event()
 
@@ -288,6 +135,7 @@ class _Connection:
                 raise InvalidRequest(f"a line is longer than {MAX_LINE_BYTES} bytes; send less at once")
             message = decode(line)
             if isinstance(message, Posted):
+                self._dialogue.take(message, ("", self._caller.principal))
                 return
             asked = self._asked(message)
             if not message.is_request:
@@ -316,7 +164,14 @@ class _Connection:
         asked.declared = self._declared
         asked.keep = self._keep
         asked.notify = self._writer.tell
+        if not modern:
+            asked.dialogue = self._dialogue
+            asked.request = self._request
         return asked
+
+    def _request(self, body: bytes) -> Callable[[], None]:
+        self._writer.put(body)
+        return _nothing
 
     async def _keep(self, change: ChangeKept) -> None:
         self._kept = change(self._kept)
@@ -394,6 +249,10 @@ class _Connection:
         if len(named) == 1:  # with two under one id, cancelling the wrong one would be worse than cancelling none
             named[0].silent = True
             named[0].cancel(self._engine, "the client said so")
+
+
+def _nothing() -> None:
+    pass
 
 
 def _text(value: object) -> str | None:

@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from toolwire.core.asking import Question
-from toolwire.core.errors import ServiceUnavailable
+from toolwire.core.errors import Cancelled, ServiceUnavailable
 from toolwire.core.event import Finished, Stamped
 from toolwire.engine.asking import Asking
 from toolwire.engine.deadline import Timekeeper, Timer
@@ -184,6 +184,7 @@ class Parking:
         self._parked.pop(parked.call_id, None)
         if parked.work is not None:
             parked.work.stop(reason)
+            parked.asking.fail_all(lambda: Cancelled(reason))  # a body on a thread is not stopped otherwise
 
     def _stop_timer(self, parked: Parked) -> None:
         if parked.timer is not None:
