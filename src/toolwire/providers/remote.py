@@ -209,7 +209,7 @@ class RemoteProvider:
             raise ServiceUnavailable(f"{self.name} is not available: its client was closed")
         if previous is not None and previous.over.is_set():
             self._check_pause(previous)
-        connection = self._connection = _connection_type()(self._server, self._patience, self._callbacks)
+        connection = self._connection = _connection_type()(self._server, self._patience, self._callbacks, self._tell)
         self._tasks.start_soon(self._hold, connection, previous)
         return connection
 
