@@ -9,8 +9,9 @@ from msgspec import Struct
 from toolwire.core.jsontypes import JsonObject
 
 RiskLevel = Literal["low", "medium", "high"]
-TaskMode = Literal["never", "optional", "required"]
-"""Whether a call of a tool is a task: never, where the client knows tasks, or always, so that no other client has it."""
+TaskMode = Literal["never", "optional", "required", "later"]
+"""Whether calls of a tool are tasks: never, where the client knows tasks, or always, so that no other client has it.
+With "later", too, no other client has it, and a call becomes a task when the tool's body says so."""
 EMPTY_SCHEMA: JsonObject = {"type": "object", "properties": {}}
 
 

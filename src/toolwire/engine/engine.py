@@ -123,7 +123,7 @@ class Engine:
 
         Raises:
             ToolwireError: it was refused before the claim, or (`ServiceTimeout`) the request's time is up while the
-                call goes on under its key. Of a task that goes on, the record comes back, which is not over.
+                call goes on under its key.
 
         Cancellation: the call is cancelled with its caller unless it outlives its request.
         """
@@ -245,7 +245,7 @@ class Engine:
         finally:
             if listener is not None and not submission.replayed:
                 record.unlisten(listener)
-        if not record.over and call.task is None:
+        if not record.over:
             keyed = call.idempotency_key is not None
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=record.call.id, retryable=keyed)
         return submission
@@ -366,7 +366,7 @@ class Engine:
             logger.exception("call %s of %r failed inside its provider", call.id, call.tool)
             result = failed(f"the tool failed inside the server (reference {call.id})", "internal_error")
         finally:
-            if durable:
+            if record.call.durable:  # it may have become a task
                 await self._end_durably(record, result)
             else:
                 self._release(record, end_of(record, result))

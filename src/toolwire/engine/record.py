@@ -2,7 +2,8 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 
 import anyio
 from msgspec import Struct
@@ -13,6 +14,7 @@ from toolwire.core.event import Event, Finished, Progress, Stamped
 from toolwire.core.handler import Delegate
 from toolwire.core.ports import Clock
 from toolwire.core.result import Result
+from toolwire.core.tasking import MakeTask
 from toolwire.engine.deadline import Timer
 
 logger = logging.getLogger("toolwire.engine")
@@ -53,6 +55,7 @@ class Record:
 
     Attributes:
         asker: asks the client behind the call; found by `core.asking.asker_of`.
+        make_task: makes a task of the call, where its tool asks for that; found by `core.tasking.task_maker_of`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
         delegate: whoever takes part in the commit of the end, if somebody does.
@@ -63,7 +66,7 @@ class Record:
     """
 
     __slots__ = ("_done", "_last_progress", "_news", "asker", "call", "clock", "completed_at", "created_at", "delegate",
-                 "events", "listeners", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
+                 "events", "listeners", "make_task", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
@@ -78,6 +81,7 @@ class Record:
         self.verdict: Result | None = None
         self.timer: Timer | None = None
         self.asker: Asker | None = None
+        self.make_task: MakeTask | None = None
         self.slow: Callable[[Record], None] | None = None
         self.seq = 0
         self._last_progress = float("-inf")
@@ -137,6 +141,15 @@ class Record:
         """Tell `listener` nothing more; fine when the call is over."""
         if self.listeners is not None:
             self.listeners.remove(listener)
+
+    @contextmanager
+    def heard_by(self, listener: Listener) -> Generator[None]:
+        """Tell `listener` of every event until the block ends."""
+        self.listen(listener)
+        try:
+            yield
+        finally:
+            self.unlisten(listener)
 
     def since(self, seq: int) -> Sequence[Stamped]:
         """The kept events with a higher number than `seq`."""

@@ -15,6 +15,7 @@ from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import PromptMessage
 from toolwire.core.result import Text
+from toolwire.core.tasking import task_maker_of
 from toolwire.sdk.asking import Ask, AskForm, AskModel, AskPage, AskRoots, Elicited, Root, Sampled, checker, outcome_of
 from toolwire.sdk.content import ContentStore, MemoryContentStore
 from toolwire.sdk.encode import clean_text
@@ -129,6 +130,18 @@ class ToolContext:
             MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`; the URL is not one of the web.
         """
         return await self._ask_one(AskPage(message, url), key)
+
+    async def become_task(self) -> None:
+        """Let the client have a task instead of an answer, and go on as that; for a tool with `task="later"`.
+
+        What the body asks before, the client is asked before there is a task. Anywhere else nothing happens.
+
+        Raises:
+            StoreUnavailable: the task cannot be committed.
+        """
+        make_task = None if self._emit is None else task_maker_of(self._emit)
+        if make_task is not None:
+            self.deadline = await make_task()
 
     def page_done(self, visit: Elicited[None]) -> None:
         """Tell the client that the page of `elicit_url` has done its work, where a client can be told that."""

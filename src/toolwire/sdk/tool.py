@@ -66,7 +66,8 @@ class ToolOptions(TypedDict, total=False):
         inline_refs: write what `$ref`s in the schemas name in place, for clients that cannot follow them.
         inline: run a synchronous function on the event loop, because it never blocks.
         task: whether a call over MCP is a task, which its client need not wait for: "never" (the default), "optional",
-            where the client knows tasks, or "required", so that no other client has the tool.
+            where the client knows tasks, "required", so that no other client has the tool, or "later", as "required",
+            but the body works and asks within the request until it calls `ctx.become_task()`.
         task_timeout: seconds a task may take; by default the server's own limit, a day.
     """
 

@@ -25,6 +25,7 @@ from toolwire.engine.engine import TIMEOUT_TEXT, Engine, Submission
 from toolwire.engine.record import Listener
 from toolwire.surfaces.asked import Asked, Reply
 from toolwire.surfaces.direct import DirectWork, answer_in_place, call_for
+from toolwire.surfaces.mcp_tasks import let_become_task
 from toolwire.surfaces.parking import Parked, Parking
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.asking import has_answers, input_required_result, read_answers
@@ -161,8 +162,9 @@ async def _until_turn(
     assert work is not None
     with work.heard_by(listener):
         await _until(engine, call, parked.turn, work.stop)
-    if parked.over:
-        parked.asking.fail_all(_over)
+    if parked.over or parked.is_task:
+        if parked.over:
+            parked.asking.fail_all(_over)
         parking.end(parked)
         return parked
     questions = parked.asking.questions
@@ -198,6 +200,7 @@ async def _begin_call(engine: Engine, asked: Asked, call: Call, parked: Parked) 
     record = submission.record
     if not submission.replayed:
         record.asker = parked.asking
+        let_become_task(engine, asked, record, parked.become_task)
     elif isinstance(record.asker, Asking) and isinstance(record.asker.way, Parked):
         return record.asker.way  # the key stands for a call that asks, or will
     parked.call_id = record.call.id

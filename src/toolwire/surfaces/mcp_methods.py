@@ -22,6 +22,7 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Failure, failed
 from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
+from toolwire.engine.record import Listener
 from toolwire.surfaces.asked import Asked, Reply, error_reply, failure_reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint, Extras
 from toolwire.surfaces.mcp_asking import can_be_asked, submit_asking
@@ -36,6 +37,7 @@ from toolwire.surfaces.mcp_tasks import (
     cancel_task,
     created_reply,
     get_task,
+    submit_task,
     update_task,
 )
 from toolwire.wire.jsonrpc import result_body
@@ -101,20 +103,27 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         asked.log_level = wanted_level(asked, params.meta)
         is_heard = params.progress_token is not None or asked.log_level is not None
         listener = asked.listener if is_heard and call.task is None else None
-        if entry is not None and entry.may_ask and call.task is None and can_be_asked(asked, call):
-            submission = await submit_asking(engine, asked, call, listener)
-            if isinstance(submission, Reply):
-                return submission
-        else:
-            submission = await engine.submit(call, endpoint.catalog, listener)
+        submission = await _submit(engine, asked, call, listener)
+        if isinstance(submission, Reply):
+            return submission
     except InvalidArguments as error:
         if endpoint.plane == "gateway":
             raise
         # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
         body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
         return Reply(result_body(asked.message.id, body))
-    told = None if call.task is None else created_reply(engine, asked, call, submission)
+    told = None if submission.record.call.task is None else created_reply(engine, asked, call, submission)
     return told or ended(asked, submission)
+
+
+async def _submit(engine: Engine, asked: Asked, call: Call, listener: Listener | None) -> Submission | Reply:
+    """What becomes of a call: its record, which of a task need not be over, or a `Reply` that asks."""
+    if call.task is not None:
+        return await submit_task(engine, asked, call)
+    entry = asked.endpoint.catalog.get(call.tool)
+    if entry is not None and entry.may_ask and can_be_asked(asked, call):
+        return await submit_asking(engine, asked, call, listener)
+    return await engine.submit(call, asked.endpoint.catalog, listener)
 
 
 def ended(asked: Asked, submission: Submission) -> Reply:

@@ -4,25 +4,31 @@ A task belongs to the principal that began it, on the endpoint where it did. Spe
 `io.modelcontextprotocol/tasks` (SEP-2663); contract mcp.md 1.4.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TypeAlias
 
+import anyio
 from msgspec.structs import replace
 
+from toolwire.core.asking import Question
 from toolwire.core.call import Call, TaskTerms
-from toolwire.core.errors import InvalidArguments, InvalidParam
-from toolwire.core.event import Chunk, Log, Progress, Stamped
+from toolwire.core.errors import Cancelled, InvalidArguments, InvalidParam
+from toolwire.core.event import Asks, Chunk, Finished, Log, Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import TOOL_FAILED, Failure, Result
 from toolwire.core.tool import Tool
+from toolwire.engine.asking import Asking
 from toolwire.engine.engine import Engine, Submission
+from toolwire.engine.promote import promote
 from toolwire.engine.record import CallRecord, Record
 from toolwire.surfaces.asked import Asked, Reply, result_reply
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.wire.jsonrpc import error_object, result_body
+from toolwire.wire.mcp.asking import input_requests
+from toolwire.wire.mcp.asking import read_answers as given_answers
 from toolwire.wire.mcp.changes import subscription_meta
 from toolwire.wire.mcp.replies import tool_result
 from toolwire.wire.mcp.tasks import (
@@ -57,24 +63,70 @@ def as_task(engine: Engine, asked: Asked, call: Call, tool: Tool) -> Call:
         MissingCapability: the tool's calls are always tasks, and this client does not know them.
     """
     if not asked.modern or not knows_tasks(call.client_capabilities):
-        if tool.task == "required":
+        if tool.task != "optional":
             require_tasks(None, f"the tool {tool.name!r}")
         return call
-    limits = engine.limits.tasks
-    now = engine.clock.now()
-    ends_by = now + (limits.timeout_s if tool.task_timeout_s is None else tool.task_timeout_s)
-    terms = TaskTerms(ends_by, ends_by + limits.ttl_s)
+    if tool.task == "later":
+        return call
     waits_s = GRACE_S if tool.task == "optional" else 0.0
-    return replace(call, watched=True, task=terms, deadline=now + waits_s)
+    return replace(call, watched=True, task=_terms(engine, tool), deadline=engine.clock.now() + waits_s)
+
+
+async def submit_task(engine: Engine, asked: Asked, call: Call) -> Submission:
+    """Begin a call that is a task; it may have ended when this comes back.
+
+    Raises:
+        ToolwireError: as `Engine.submit`; nothing was begun.
+    """
+    before = given_answers(asked.message).responses
+    submission = await engine.begin(call, asked.endpoint.catalog)
+    if not submission.replayed:
+        asking = Asking(call.client_capabilities, call.done_by, before, repeats=True)
+        _ask_by_task(submission.record, asking)
+    with anyio.move_on_after(max(0.0, call.deadline - engine.clock.now())):
+        await submission.record.wait()
+    return submission
+
+
+def let_become_task(engine: Engine, asked: Asked, record: Record, turned: Callable[[], None]) -> None:
+    """Give a call that is about to begin what makes a task of it, if its tool wants that; `turned` is told then."""
+    entry = asked.endpoint.catalog.get(record.call.tool)
+    if entry is None or entry.tool.task != "later" or not knows_tasks(record.call.client_capabilities):
+        return
+    terms = _terms(engine, entry.tool)
+
+    async def make_task() -> float:
+        if record.call.task is None:
+            await promote(engine, record, terms)
+            if isinstance(record.asker, Asking):
+                record.asker.deadline = terms.ends_by
+                _ask_by_task(record, record.asker)
+            turned()
+        return record.call.done_by
+
+    record.make_task = make_task
+
+
+def _ask_by_task(record: Record, asking: Asking) -> None:
+    record.asker = asking
+    asking.way = Standing()
+
+    def hear(stamped: Stamped) -> None:
+        if isinstance(stamped.event, Finished):  # a thread may wait for the answer all the same
+            asking.fail_all(lambda: Cancelled("the call is over"))
+
+    record.listen(hear)
 
 
 def created_reply(engine: Engine, asked: Asked, call: Call, submission: Submission) -> Reply | None:
-    """The answer that names a task; `None` for one that may be answered with its end, which is there."""
+    """The answer that names a task; `None` for a call that is none, or may be answered with its end, which is there."""
+    record = submission.record
     entry = asked.endpoint.catalog.get(call.tool)
-    if submission.record.over and (entry is None or entry.tool.task != "required"):
+    mode = "never" if entry is None else entry.tool.task
+    begun = record.call if mode == "later" else call
+    if begun.task is None or (record.over and mode not in ("required", "later")):
         return None
-    task = _begun(engine, submission.record)
-    body = result_body(asked.message.id, created_result(task, asked.endpoint.stamp))
+    body = result_body(asked.message.id, created_result(_begun(engine, record), asked.endpoint.stamp))
     return Reply(body, replayed=submission.replayed)
 
 
@@ -94,10 +146,46 @@ async def cancel_task(engine: Engine, asked: Asked) -> Reply:
 
 async def update_task(engine: Engine, asked: Asked) -> Reply:
     """`tasks/update`; answers to what is not asked, or not any more, are passed over."""
-    found = await _named(engine, asked)
-    for key, answer in read_answers(asked.message).items():
-        _answer(found, key, answer)
+    asking = _asking_of(await _named(engine, asked))
+    answers = read_answers(asked.message)
+    if asking is not None:
+        for key, answer in answers.items():
+            asking.give(key, answer)
+        if isinstance(asking.way, Standing):
+            asking.way.tell()
     return result_reply(asked, {})
+
+
+class Standing:
+    """How a task asks, an `engine.asking.Way`: its questions stand in `tasks/get`, and who listens is told of them."""
+
+    def __init__(self) -> None:
+        self._tellers: dict[object, Callable[[], None]] = {}
+
+    def ask(self, questions: Sequence[Question]) -> None:
+        """See `engine.asking.Way.ask`."""
+        self.tell()
+
+    def withdraw(self, keys: Iterable[str]) -> None:
+        """See `engine.asking.Way.withdraw`; whatever ended the question has an event of its own."""
+
+    def complete(self, key: str) -> None:
+        """See `engine.asking.Way.complete`; on this wire nobody is told."""
+
+    def tell(self) -> None:
+        """Tell who listens how the task stands."""
+        for teller in tuple(self._tellers.values()):
+            teller()
+
+    @contextmanager
+    def heard(self, teller: Callable[[], None]) -> Generator[None]:
+        """Call `teller` whenever the questions are others, until the block ends."""
+        key = object()
+        self._tellers[key] = teller
+        try:
+            yield
+        finally:
+            del self._tellers[key]
 
 
 class Watch:
@@ -116,21 +204,17 @@ class Watch:
     @contextmanager
     def heard(self, notify: Callable[[bytes], None], subscription: bytes) -> Generator[None]:
         """Tell of each task whenever it stands otherwise than before, until the block ends; at once if it has ended."""
-        heard: list[tuple[Record, Callable[[Stamped], None]]] = []
-        for task_id, found in self._found.items():
-            teller = _Teller(self._engine, self._endpoint, notify, subscription)
-            record = self._engine.find(task_id) or found
-            if isinstance(record, Record) and not record.over:
-                listener = partial(teller.hear, record)
-                record.listen(listener)
-                heard.append((record, listener))
-            else:
-                teller.tell(record)
-        try:
+        with ExitStack() as until:
+            for task_id, found in self._found.items():
+                teller = _Teller(self._engine, self._endpoint, notify, subscription)
+                record = self._engine.find(task_id) or found
+                if isinstance(record, Record) and not record.over:
+                    until.enter_context(record.heard_by(partial(teller.hear, record)))
+                    asking = _asking_of(record)
+                    if asking is not None and isinstance(asking.way, Standing):
+                        until.enter_context(asking.way.heard(partial(teller.tell, record)))
+                teller.start(record)
             yield
-        finally:
-            for record, listener in heard:
-                record.unlisten(listener)
 
 
 async def watch_tasks(engine: Engine, asked: Asked, task_ids: Sequence[str]) -> Watch:
@@ -157,16 +241,27 @@ class _Teller:
         self._meta = subscription_meta(subscription)
         self._last: tuple[object, ...] = ()
 
+    def start(self, found: Found) -> None:
+        """Of what goes on the client has heard when it looked; of what waits or has ended it may not have."""
+        task = _task_of(self._engine, self._endpoint, found)
+        if task.status == "working":
+            self._last = _state(task)
+        else:
+            self.tell(found)
+
     def hear(self, record: Record, stamped: Stamped) -> None:
-        if not isinstance(stamped.event, Log | Chunk):
+        if not isinstance(stamped.event, Log | Chunk | Asks):
             self.tell(record)
 
     def tell(self, found: Found) -> None:
         task = _task_of(self._engine, self._endpoint, found)
-        state = (task.status, task.message, tuple(task.questions or ()))
-        if state != self._last:
-            self._last = state
+        if _state(task) != self._last:
+            self._last = _state(task)
             self._notify(task_body(task, self._meta))
+
+
+def _state(task: Task) -> tuple[object, ...]:
+    return task.status, task.message, tuple(task.questions or ())
 
 
 def _declared(asked: Asked) -> JsonObject | None:
@@ -200,13 +295,16 @@ async def _own(engine: Engine, asked: Asked, task_id: str) -> Found | None:
     return found if same and found.call.agent_id == asked.endpoint.agent_id else None
 
 
-def _answer(found: Found, key: str, answer: JsonObject) -> None:
-    """Give a running task an answer."""
+def _terms(engine: Engine, tool: Tool) -> TaskTerms:
+    limits = engine.limits.tasks
+    ends_by = engine.clock.now() + (limits.timeout_s if tool.task_timeout_s is None else tool.task_timeout_s)
+    return TaskTerms(ends_by, ends_by + limits.ttl_s)
 
 
-def _questions(found: Found) -> JsonObject | None:
-    """What a running task waits to be told, by key."""
-    return None
+def _asking_of(found: Found) -> Asking | None:
+    """What a running task asks, if it can."""
+    asker = found.asker if isinstance(found, Record) and not found.over else None
+    return asker if isinstance(asker, Asking) else None
 
 
 def _begun(engine: Engine, found: Found) -> Task:
@@ -234,8 +332,10 @@ def _task_of(engine: Engine, endpoint: Endpoint, found: Found) -> Task:
         )
     if isinstance(found, Record):
         task = _under_way(found, task)
-    questions = _questions(found)
-    return task if questions is None else replace(task, status="input_required", questions=questions)
+    asking = _asking_of(found)
+    if asking is None or not asking.questions:
+        return task
+    return replace(task, status="input_required", questions=input_requests(asking.questions))
 
 
 def _under_way(record: Record, task: Task) -> Task:

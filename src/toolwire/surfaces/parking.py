@@ -63,6 +63,7 @@ class Parked:
         self.work: Work | None = None
         self.waiting = 0
         self.timer: Timer | None = None
+        self.is_task = False
         self._news = anyio.Event()
         asking.way = self
 
@@ -72,13 +73,18 @@ class Parked:
         return self.work is not None and self.work.over
 
     async def turn(self) -> None:
-        """Wait until the body has ended or asks something."""
+        """Wait until the body has ended, asks something or has become a task."""
         self.waiting += 1
         try:
-            while not self.over and not self.asking.questions:
+            while not (self.over or self.asking.questions or self.is_task):
                 await self._news.wait()
         finally:
             self.waiting -= 1
+
+    def become_task(self) -> None:
+        """The body goes on without the request, and asks in another way."""
+        self.is_task = True
+        self.stir()
 
     def stir(self) -> None:
         """Something has happened."""

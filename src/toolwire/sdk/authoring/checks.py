@@ -61,10 +61,10 @@ def checked_task(mode: str) -> TaskMode:
     """Whether calls are tasks.
 
     Raises:
-        ValueError: none of the three words for it.
+        ValueError: none of the words for it.
     """
     if mode not in get_args(TaskMode):
-        raise ValueError(f"tool(task) must be 'never', 'optional' or 'required', got {mode!r}")
+        raise ValueError(f"tool(task) must be 'never', 'optional', 'required' or 'later', got {mode!r}")
     return cast("TaskMode", mode)
 
 
