@@ -131,11 +131,11 @@ async def _served(
         endpoint = served.endpoint
         endpoint.call_timeout_s = flags.timeout or endpoint.call_timeout_s
         endpoint.max_timeout_s = max(endpoint.max_timeout_s, endpoint.call_timeout_s)
-        endpoint.catalog.replace(upstream.tools(), upstream)
+        endpoint.catalog.replace(upstream.tools(), upstream, handlers=upstream.handlers)
 
         def tell(change: Change) -> None:
             if change == ListChanged("tools"):
-                endpoint.catalog.replace(upstream.tools(), upstream)
+                endpoint.catalog.replace(upstream.tools(), upstream, handlers=upstream.handlers)
             changes.tell(change)
 
         async with anyio.create_task_group() as tasks:

@@ -36,6 +36,7 @@ _RAISED: dict[int, type[ToolwireError]] = {
     types.INVALID_PARAMS: InvalidParam,
     types.MISSING_REQUIRED_CLIENT_CAPABILITY: MissingCapability,
 }
+_KEPT_DATA = ("requiredCapabilities", "retryable", "retry_after_ms", "param", "violations")
 
 UNSENT = (UNREACHABLE, REFUSED)
 LIST_IS_OLD = (types.METHOD_NOT_FOUND, types.INVALID_PARAMS)
@@ -64,7 +65,7 @@ def call_ended(error: Exception, name: str, words: str) -> Result:
         case MCPError():
             mark = mark_of(error)
             if mark is None:
-                return failed(error.message[:MAX_WORDS] or "refused", code_of(error), {"jsonrpc": error.code})
+                return failed(error.message[:MAX_WORDS] or "refused", code_of(error), _data_of(error))
             raise _lost(mark, name, words or error.message)
         case pydantic.ValidationError():
             raise InvalidAgentResponse(f"{name} answered with something that is no result: {_first(error)}")
@@ -83,6 +84,13 @@ def code_of(error: MCPError) -> str:
     return _CODES.get(error.code, TOOL_FAILED)
 
 
+def _data_of(error: MCPError) -> JsonObject:
+    """What of an error a program may want to know; the rest is between the server and this connection."""
+    given: object = error.data
+    data = cast("JsonObject", given) if isinstance(given, dict) else {}
+    return {"jsonrpc": error.code, **{key: data[key] for key in _KEPT_DATA if key in data}}
+
+
 def request_ended(error: Exception, name: str, words: str) -> Exception:
     """What to raise when the client raised `error` for a resource, a prompt or a completion."""
     match error:
@@ -95,7 +103,7 @@ def request_ended(error: Exception, name: str, words: str) -> Exception:
             message = error.message[:MAX_WORDS] or "refused"
             if error.code == RESOURCE_NOT_FOUND or (error.code == types.INVALID_PARAMS and "uri" in data):
                 return ResourceNotFound(message, **({"uri": data["uri"]} if "uri" in data else {}))
-            return _RAISED.get(error.code, InternalError)(message)
+            return _RAISED.get(error.code, InternalError)(message, **_data_of(error))
         case pydantic.ValidationError():
             return InvalidAgentResponse(f"{name} answered with something that MCP does not know: {_first(error)}")
         case _:

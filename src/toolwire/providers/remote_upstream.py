@@ -12,7 +12,7 @@ from msgspec import Struct
 from toolwire.core.call import Call, Caller
 from toolwire.core.change import Change, ListChanged, Listed
 from toolwire.core.errors import ConsentRequired, InvalidParam, ToolNotFound, ToolwireError
-from toolwire.core.handler import Emit
+from toolwire.core.handler import Emit, Handler, mark_asking
 from toolwire.core.result import Result
 from toolwire.core.tool import Tool
 from toolwire.providers.remote import RemoteProvider
@@ -63,11 +63,21 @@ class Upstream:
         self._judged = Judged((), {}, {})
         self._news = anyio.Event()
         self._tell: Callable[[Change], None] = lambda _: None
+
+        async def handle(call: Call, emit: Emit) -> Result:
+            return await self.call(call, emit)
+
+        self._handle = mark_asking(handle)
         pool.heard(self._hear)
 
     def tools(self) -> Sequence[Tool]:
         """The tools as they may be shown now."""
         return self._judged.offered
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """What runs the calls of each tool; it may ask the client, for the server."""
+        return dict.fromkeys((tool.name for tool in self._judged.offered), self._handle)
 
     @property
     def held(self) -> Mapping[str, Held]:
