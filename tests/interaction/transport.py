@@ -76,7 +76,7 @@ class Answer:
         assert self.headers["content-type"] == "text/event-stream"
         with anyio.fail_after(self._patience_s):
             while b"\n\n" not in self._buffer:
-                if self.ended.is_set():
+                if self._complete or self.ended.is_set():
                     assert self._buffer == b"", "the stream ended within a frame"
                     return None
                 await self._news.wait()

@@ -111,8 +111,8 @@ class Stream:
         exchange.push(priming(self._id(after), self._streams.limits.retry_ms), owed=True)
         exchange.frames = self
         self._find_record()
-        if missing := self._missing(after.seq):
-            exchange.push(comment(f"{missing} events are not kept any more"))
+        if self.forgotten > after.seq:
+            exchange.push(_gap(self.forgotten - after.seq))
         for seq, body in self.notices(after.seq):
             exchange.push(event(body, self._id(_mark_of(self.asked, self.id, seq, after.asked))))
         for number, body in tuple(self._requests.items()):
@@ -129,6 +129,12 @@ class Stream:
         """What the client is to hear of the events after that number, with theirs."""
         told = [(stamped.seq, self.asked.notice(stamped.event)) for stamped in self._kept(after)]
         return [(seq, body) for seq, body in told if body is not None]
+
+    @property
+    def forgotten(self) -> int:
+        """The number of the last event that is not kept any more; 0 when all are."""
+        kept = self._kept(0)
+        return kept[0].seq - 1 if kept else 0
 
     @property
     def is_recorded(self) -> bool:
@@ -156,10 +162,6 @@ class Stream:
             return self._record.since(after)
         return [stamped for stamped in self._unrecorded or () if stamped.seq > after]
 
-    def _missing(self, after: int) -> int:
-        kept = self._kept(after)
-        return kept[0].seq - after - 1 if kept else 0
-
     def _find_record(self) -> Record | None:
         if self._record is None and self.asked.call_id is not None:
             self._record = self._streams.engine.find(self.id)
@@ -169,12 +171,14 @@ class Stream:
 class Held(Struct, frozen=True):
     """The end of a request of which there is no record: what its client heard on the way, and the answer.
 
-    `answer` is `None` where nothing more is to be said; `until` is a moment of the event loop's clock.
+    `answer` is `None` where nothing more is to be said; `until` is a moment of the event loop's clock. `forgotten` is
+    the number of the last event that is not known any more.
     """
 
     notices: Sequence[tuple[int, bytes]]
     answer: bytes | None
     until: float
+    forgotten: int = 0
 
     @property
     def size(self) -> int:
@@ -183,7 +187,8 @@ class Held(Struct, frozen=True):
 
     def frames(self, after: Mark, ids: EventIds, holder: bytes) -> list[bytes]:
         """What a client has missed that has come as far as `after`."""
-        frames = [
+        frames = [_gap(self.forgotten - after.seq)] if self.forgotten > after.seq else []
+        frames += [
             event(body, ids.mint(replace(after, seq=seq), holder)) for seq, body in self.notices if seq > after.seq
         ]
         if self.answer is not None:
@@ -234,7 +239,7 @@ class Streams:
     def _hold(self, stream: Stream, reply: Reply | None) -> None:
         now = anyio.current_time()
         notices = () if reply is None else stream.notices(0)
-        held = Held(notices, None if reply is None else reply.body, now + self.limits.kept_s)
+        held = Held(notices, None if reply is None else reply.body, now + self.limits.kept_s, stream.forgotten)
         if held.size > self.limits.max_bytes // 4:
             return
         self._held[stream.id] = held
@@ -261,6 +266,10 @@ class Streams:
 def can_resume(asked: Asked) -> bool:
     """Whether the stream of a request can be resumed: its client knows how, and an event id has room for its name."""
     return asked.version == LATEST_LEGACY and len(asked.message.id) <= MAX_NAME_BYTES
+
+
+def _gap(number: int) -> bytes:
+    return comment(f"{number} events are not kept any more")
 
 
 def _mark_of(asked: Asked, stream_id: str, seq: int, requested: int, *, over: bool = False) -> Mark:
