@@ -49,9 +49,10 @@ class PromptResult(Struct, frozen=True, omit_defaults=True):
 
 
 class Completion(Struct, frozen=True):
-    """What an argument may be, best first; all of it, however long."""
+    """What an argument may be, best first; all of it, however long, unless `total` says how much there is."""
 
     values: tuple[str, ...] = ()
+    total: int | None = None
 
 
 class Prompts(Protocol):

@@ -88,7 +88,9 @@ class RemoteLibrary:
         given = dict(call.arguments) or None
         wanted = {"name": argument, "value": value}
         answer = await self._asked(call, emit, lambda client: client.complete(_reference(ref), wanted, given))
-        return Completion(tuple(answer.completion.values))
+        found = answer.completion
+        more = 1 if found.has_more and found.total is None else 0
+        return Completion(tuple(found.values), len(found.values) + more if found.total is None else found.total)
 
     async def _asked(self, call: Call, emit: Emit, send: "Callable[[Client], Awaitable[T]]") -> T:
         async with self._lease(call.caller, emit) as provider:

@@ -114,9 +114,9 @@ def prompt_result(result: PromptResult, version: str) -> JsonObject:
 
 def completion_result(completion: Completion) -> JsonObject:
     """`completion/complete`."""
-    values = completion.values
-    shown = {"values": values[:MAX_COMPLETIONS], "total": len(values), "hasMore": len(values) > MAX_COMPLETIONS}
-    return {"completion": shown}
+    shown = completion.values[:MAX_COMPLETIONS]
+    total = max(len(completion.values), completion.total or 0)
+    return {"completion": {"values": shown, "total": total, "hasMore": total > len(shown)}}
 
 
 def _hinted(members: JsonObject, modern: bool) -> JsonObject:
