@@ -171,11 +171,13 @@ async def test_a_repeat_under_a_key_is_answered_on_its_own_stream():
         first = peer.start("tools/call", {"name": "hold"}, 1, idempotency_key="order-7", accept=SSE_ONLY)
         await bench.gate.until(entered=2)
         repeat = await peer.ask("tools/call", {"name": "hold"}, 2, idempotency_key="order-7", accept=SSE_ONLY)
-        assert await repeat.raw_frame() is not None
+        primed = await repeat.raw_frame()
+        assert primed is not None
         repeat.leave()
         bench.gate.release.set()
         await first.frames()
-        assert bench.gate.entered == 2
+        [last] = await (await back(peer, primed.split("\n")[0][4:])).frames()
+        assert (last["id"], text_of(last), bench.gate.entered) == (2, "held", 2)
 
 
 @proves("resume.own")

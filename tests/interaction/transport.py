@@ -33,7 +33,7 @@ class Answer:
         self.started = anyio.Event()
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
-        self._patience_s = patience_s
+        self.patience_s = patience_s
         self._gone_raises = gone_raises
         self._left = anyio.Event()
         self._reading = anyio.Event()
@@ -44,7 +44,7 @@ class Answer:
 
     async def body(self) -> bytes:
         """The rest of the body."""
-        with anyio.fail_after(self._patience_s):
+        with anyio.fail_after(self.patience_s):
             while not self.ended.is_set():
                 await self._news.wait()
         return self._buffer
@@ -74,7 +74,7 @@ class Answer:
     async def raw_frame(self) -> str | None:
         """The next frame as it came; `None` after the last."""
         assert self.headers["content-type"] == "text/event-stream"
-        with anyio.fail_after(self._patience_s):
+        with anyio.fail_after(self.patience_s):
             while b"\n\n" not in self._buffer:
                 if self._complete or self.ended.is_set():
                     assert self._buffer == b"", "the stream ended within a frame"
@@ -165,12 +165,12 @@ class Client:
     def __init__(self, app: App, tasks: TaskGroup, patience_s: float, gone_raises: bool) -> None:
         self._app = app
         self._tasks = tasks
-        self._patience_s = patience_s
+        self.patience_s = patience_s
         self._gone_raises = gone_raises
 
     def start(self, method: str, path: str, headers: Headers, *pieces: bytes, whole: bool = True) -> Answer:
         """Begin a request whose body comes in these pieces, and is the `whole` of it; the answer comes later."""
-        answer = Answer(self._patience_s, self._gone_raises)
+        answer = Answer(self.patience_s, self._gone_raises)
         sent = [(piece, whole and number == len(pieces)) for number, piece in enumerate(pieces, 1)] or [(b"", whole)]
         self._tasks.start_soon(self._run, _scope(method, path, headers), answer, sent)
         return answer
@@ -178,7 +178,7 @@ class Client:
     async def ask(self, method: str, path: str, headers: Headers, *pieces: bytes) -> Answer:
         """Send a request and wait until its answer begins."""
         answer = self.start(method, path, headers, *pieces)
-        with anyio.fail_after(self._patience_s):
+        with anyio.fail_after(self.patience_s):
             await answer.started.wait()
         return answer
 
