@@ -1,4 +1,4 @@
-"""A session's own stream that breaks and is opened again: what has changed meanwhile (mcp.md 1.2, resumability; S17)."""
+"""A session's own stream that breaks and is opened again: what has changed meanwhile (mcp.md 1.2; S17)."""
 
 from typing import Any
 
