@@ -86,7 +86,9 @@ class OAuth(OAuthClientProvider):
                 outgoing = await flow.asend(response)
         except StopAsyncIteration:
             self._failure = None
-        except (OAuthFlowError, OAuthTokenError, OAuthRegistrationError) as error:
+        except OAuthRegistrationError as error:
+            raise self._failed(self._unregistered(error)) from None
+        except (OAuthFlowError, OAuthTokenError) as error:
             raise self._failed(_told(error)) from None
         except pydantic.ValidationError as error:
             raise self._failed(f"the authorization server's answer cannot be read: {_first(error)}") from None
@@ -100,6 +102,12 @@ class OAuth(OAuthClientProvider):
         self._failure = message
         self._failed_until = anyio.current_time() + FAILED_S
         return SignInFailed(message)
+
+    def _unregistered(self, error: Exception) -> str:
+        if self.context.oauth_metadata is None:
+            shown = shown_url(self.context.server_url)
+            return f"{shown} wants a token and does not say where to get one; give it a key or a header"
+        return f"no client could be registered for the sign-in, so it needs a client id: {_told(error)}"
 
     async def begin(self) -> None:
         """A token is about to be asked for anew.

@@ -79,10 +79,17 @@ class Loopback:
                         found.update(query)
                         tasks.cancel_scope.cancel()
 
+        failure: Exception | None = None
         with anyio.move_on_after(wait_s):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._listener.serve, receive)
-                await begin()
+                try:
+                    await begin()
+                except Exception as error:  # noqa: BLE001 -- raised below, where no group wraps it
+                    failure = error
+                    tasks.cancel_scope.cancel()
+        if failure is not None and not found:
+            raise SignInFailed(f"the link to sign in could not be shown: {failure}") from failure
         if not found:
             raise SignInFailed(f"nobody signed in within {wait_s:.0f} s{self._seen()}")
         return found
