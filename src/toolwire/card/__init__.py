@@ -1,0 +1,1 @@
+"""The library of those who write cards in Python, and what a card's manifest may say."""
