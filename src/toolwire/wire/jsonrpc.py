@@ -76,7 +76,8 @@ def decode(body: bytes) -> Message | Posted:
     if may_be_deep(body) and is_too_deep(envelope.params):
         raise _too_deep()
     if envelope.jsonrpc != "2.0":
-        raise InvalidRequest('jsonrpc must be "2.0"', raw_id=_usable_id(bytes(envelope.id)))
+        is_answer = envelope.method is None and (envelope.result or envelope.error)
+        raise InvalidRequest('jsonrpc must be "2.0"', raw_id=None if is_answer else _usable_id(bytes(envelope.id)))
     if envelope.method is None:
         return _posted(envelope)
     if not envelope.id:
@@ -114,9 +115,13 @@ def _diagnose(body: bytes, error: Exception) -> ToolwireError:
         return ParseError(f"the body is not JSON: {plain}")
     if isinstance(value, list):
         return InvalidRequest("batches are not part of MCP; send one message a request")
-    if as_object(value) is None:
+    found = as_object(value)
+    if found is None:
         return InvalidRequest("the body must be one JSON object")
-    return InvalidRequest(f"not a JSON-RPC message: {error}", raw_id=_usable_id(bytes(_decode_just_id(body).id)))
+    # The id of an answer is one of ours; an error under it would look like an answer to a request of theirs.
+    is_answer = "method" not in found and not {"result", "error"}.isdisjoint(found)
+    raw_id = None if is_answer else _usable_id(bytes(_decode_just_id(body).id))
+    return InvalidRequest(f"not a JSON-RPC message: {error}", raw_id=raw_id)
 
 
 def _too_deep() -> ParseError:

@@ -257,3 +257,20 @@ def test_a_notification_has_no_id():
         "method": "notifications/x",
         "params": {"a": 1},
     }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc":"3.0","id":1,"result":{}}',
+        b'{"id":1,"error":{"code":-1,"message":"no"}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{},"params":[]}',
+        b'{"jsonrpc":"2.0","id":1,"result":7}',
+        b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}',
+    ],
+)
+def test_an_answer_that_is_none_is_not_refused_under_its_id_which_is_one_of_ours(body: bytes):
+    """On stdio such an error would look like the answer to the peer's own request 1."""
+    with pytest.raises(InvalidRequest) as refused:
+        decode(body)
+    assert refused.value.data.get("raw_id") is None
