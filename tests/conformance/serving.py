@@ -16,7 +16,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
-from tests.conformance.suite import HERE, ROOT
+from tests.conformance.suite import ROOT
 
 START_LIMIT_S = 30.0
 STOP_LIMIT_S = 10.0
@@ -25,7 +25,7 @@ POLL_S = 0.05
 EVERYTHING = shlex.join(
     [
         str(Path(sys.executable).with_name("toolwire")),
-        *("tools", "serve", str((HERE / "everything.py").relative_to(ROOT)), "--http", "--port", "{port}"),
+        *("tools", "serve", "tests.conformance.everything:server", "--http", "--port", "{port}"),
     ]
 )
 """The command of our everything-server; `{port}` stands for the port."""

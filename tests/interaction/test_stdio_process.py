@@ -160,7 +160,7 @@ async def test_a_signal_ends_it_whatever_a_tool_or_the_client_is_doing(era: str)
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_command_that_serves_a_module_speaks_both_wires(era: str):
     toolwire = str(Path(sys.executable).with_name("toolwire"))
-    async with running([toolwire, "tools", "serve", str(HERE.parent / "conformance" / "everything.py")]) as served:
+    async with running([toolwire, "tools", "serve", "tests.conformance.everything:server"]) as served:
         await served.lines.send(body("server/discover", id_="probe", era=NEW) + b"\n")
         assert "result" in await served.lines.message()
         if era == OLD:
