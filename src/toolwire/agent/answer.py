@@ -3,6 +3,8 @@
 Spec: gateway.md 1H, and the payloads in the docstring of toolwire.wire.link.
 """
 
+import logging
+
 import msgspec
 
 from toolwire.agent.journal import Answer
@@ -11,6 +13,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Content, Result, Text, failed
 
+_log = logging.getLogger("toolwire.agent")
 _builtins = msgspec.to_builtins
 
 
@@ -47,6 +50,16 @@ def busy_answer(waiting: int) -> Answer:
 def unsendable_answer(why: str) -> Answer:
     """The reply in place of one that cannot be sent; `why` is for the caller to read."""
     return answer_of(failed(f"the agent's answer cannot be sent: {why}", "invalid_agent_response"))
+
+
+def unexpected_failure(message_id: str) -> Result:
+    """A failure without internals: the caller gets a reference by which the author finds the traceback in the log.
+
+    Call it where the exception is handled.
+    """
+    reference = new_id("err")
+    _log.exception("message %s failed, reference %s", message_id, reference)
+    return failed(f"the agent failed; its author finds the reason in the agent's log under {reference}")
 
 
 def _is_plain_text(content: tuple[Content, ...]) -> bool:

@@ -6,7 +6,7 @@
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 from msgspec import Struct
@@ -65,6 +65,15 @@ class Journal(Protocol):
 
     async def close(self) -> None:
         """Let go of what is open; closing twice is fine."""
+        ...
+
+
+@runtime_checkable
+class PromptJournal(Protocol):
+    """A journal with which a message can be answered at once: `begin` has nothing to do, and nothing is waited for."""
+
+    def remember(self, message_id: str, answer: Answer) -> None:
+        """What `Journal.finish` does, without waiting."""
         ...
 
 
@@ -167,6 +176,10 @@ class MemoryJournal:
 
     async def finish(self, message_id: str, answer: Answer) -> None:
         """Remember the answer."""
+        self.remember(message_id, answer)
+
+    def remember(self, message_id: str, answer: Answer) -> None:
+        """Remember the answer, without waiting."""
         self._answers.put(message_id, encode_answer(answer))
 
     async def close(self) -> None:

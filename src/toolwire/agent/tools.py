@@ -14,7 +14,7 @@ from msgspec import Struct
 from toolwire.agent.context import Inbound
 from toolwire.agent.worker import Body
 from toolwire.core.call import Call
-from toolwire.core.handler import Emit, Handler
+from toolwire.core.handler import Emit, Handler, is_prompt
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_tool_name
 from toolwire.core.result import Result, failed
@@ -50,6 +50,7 @@ class _Offered(Struct, frozen=True):
     handler: Handler
     lane: str
     repeatable: bool
+    is_prompt: bool
 
 
 class Tools:
@@ -195,7 +196,8 @@ def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = F
         timeout_ms=None if definition.timeout_s is None else math.ceil(definition.timeout_s * 1000),
     )
     lane = "" if is_async(tool.__wrapped__) else definition.name
-    return _Offered(skill, tool.bind(_context), lane, definition.repeatable)
+    handler = tool.bind(_context)
+    return _Offered(skill, handler, lane, definition.repeatable, is_prompt(handler))
 
 
 def _context(call: Call, emit: Emit) -> ToolContext:
@@ -205,7 +207,7 @@ def _context(call: Call, emit: Emit) -> ToolContext:
 
 
 def _body(offered: _Offered, arguments: JsonObject) -> Body:
-    return Body(partial(_answer, offered, arguments), offered.lane, offered.repeatable)
+    return Body(partial(_answer, offered, arguments), offered.lane, offered.repeatable, offered.is_prompt)
 
 
 def _answer(offered: _Offered, arguments: JsonObject, inbound: Inbound) -> Awaitable[Result]:

@@ -15,15 +15,15 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.agent.answer import answer_of, busy_answer, unsendable_answer
+from toolwire.agent.answer import answer_of, busy_answer, unexpected_failure, unsendable_answer
 from toolwire.agent.answers import Sources
+from toolwire.agent.at_once import answer_at_once
 from toolwire.agent.context import DELTA, Inbound
-from toolwire.agent.journal import Answer, Journal
+from toolwire.agent.journal import Answer, Journal, PromptJournal
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.agent.presented import Presented
 from toolwire.agent.reads import Reads
 from toolwire.agent.replies import Replies
-from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, failed
 from toolwire.wire.link import (
@@ -70,11 +70,13 @@ class Body(Struct, frozen=True):
         answer: does it; a failure is a result as well.
         lane: whose places it takes: "" for those of async bodies, the tool's name for one that runs on threads.
         repeatable: running it twice does no harm, so it may run again after a crash.
+        is_prompt: it never waits, so it needs no task and nobody can stop it half-way (`core.handler.is_prompt`).
     """
 
     answer: Callable[[Inbound], Awaitable[Result]]
     lane: str = ""
     repeatable: bool = False
+    is_prompt: bool = False
 
 
 Choose: TypeAlias = Callable[[Message], Body]
@@ -132,6 +134,7 @@ class Worker:
     ) -> None:
         self._choose = choose
         self._journal = journal
+        self._remember = journal.remember if isinstance(journal, PromptJournal) else None
         self._limits = limits or Limits()
         self._refs = count(1)
         self.outgoing = Outgoing()
@@ -266,8 +269,13 @@ class Worker:
         body = self._choose(message)
         if known == "begun" and not body.repeatable:
             body = Body(_outcome_unknown)
-        held = _Held(Inbound(message, self), body, self._lane(body.lane))
-        if message_id in self._cancelled_early:
+        lane = self._lane(body.lane)
+        inbound, is_cancelled = Inbound(message, self), message_id in self._cancelled_early
+        if body.is_prompt and self._remember is not None and lane.busy < lane.limit and not is_cancelled:
+            self._replies.send(message, answer_at_once(body.answer, inbound, self._remember))
+            return
+        held = _Held(inbound, body, lane)
+        if is_cancelled:
             del self._cancelled_early[message_id]
             held.inbound.stop()
         self._start_or_wait(held)
@@ -339,7 +347,7 @@ class Worker:
             try:
                 return await held.body.answer(held.inbound)
             except Exception:  # noqa: BLE001 -- the outermost frame of a call: the log has it, the caller an answer
-                return _unexpected(message_id)
+                return unexpected_failure(message_id)
         return _cancelled()
 
     async def _remembered(self, message_id: str, answer: Answer) -> Answer:
@@ -371,10 +379,3 @@ async def _outcome_unknown(_inbound: Inbound) -> Result:
 
 def _cancelled() -> Result:
     return failed("cancelled", "cancelled")
-
-
-def _unexpected(message_id: str) -> Result:
-    """A failure without internals: the caller gets a reference by which the author finds the traceback in the log."""
-    reference = new_id("err")
-    _log.exception("message %s failed, reference %s", message_id, reference)
-    return failed(f"the agent failed; its author finds the reason in the agent's log under {reference}")
