@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from tests.interaction.requirement import (
     ALL,
+    EVERYWHERE,
+    GATEWAY,
     GATEWAY_2025,
     GATEWAY_2026,
     HTTP,
@@ -25,10 +27,13 @@ from tests.interaction.requirement import (
     Cell,
     Requirement,
 )
+from tests.interaction.requirements_gateway import GATEWAY_REQUIREMENTS
 from tests.interaction.requirements_streams import STREAM_REQUIREMENTS
 
 __all__ = [
     "ALL",
+    "EVERYWHERE",
+    "GATEWAY",
     "GATEWAY_2025",
     "GATEWAY_2026",
     "HTTP",
@@ -128,6 +133,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Without being named no page is told anything, and programs see no difference.", "Fetch, 3.2; mcp.md S30", HTTP
     ),
     **STREAM_REQUIREMENTS,
+    **GATEWAY_REQUIREMENTS,
     # Sessions
     "session.minted": Requirement(
         "initialize, and nothing else, gives a session id of visible ASCII.",
@@ -201,78 +207,82 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     # Beside tools
     "capabilities.offered": Requirement(
-        "What is offered is advertised and answered; what is not is neither, and -32601.", "mcp.md S36", ALL
+        "What is offered is advertised and answered; what is not is neither, and -32601.", "mcp.md S36", EVERYWHERE
     ),
     "resources.list": Requirement(
         "resources/list is whole and in order, with caching hints on the newer wire.",
         f"{SPEC_2025}/server/resources#listing-resources; mcp.md 1.2",
-        ALL,
+        EVERYWHERE,
     ),
     "resources.templates": Requirement(
         "resources/templates/list is whole and in order, with caching hints on the newer wire.",
         f"{SPEC_2025}/server/resources#resource-templates; mcp.md 1.2",
-        ALL,
+        EVERYWHERE,
     ),
     "resources.read": Requirement(
         "resources/read gives texts and bytes, of a URI of its own or of a template whose variables have types.",
         f"{SPEC_2025}/server/resources#reading-resources; mcp.md 1.2",
-        ALL,
+        EVERYWHERE,
     ),
     "resources.unknown": Requirement(
         "What is not there is -32002, on the newer wire -32602, with the URI; contents are never empty.",
         "mcp.md 1.2, resource not found",
-        ALL,
+        EVERYWHERE,
     ),
     "resources.failed": Requirement(
         "A resource that fails is -32603 with its author's words or nothing of the inside.",
         f"{SPEC_2025}/server/resources#error-handling",
-        ALL,
+        EVERYWHERE,
     ),
     "prompts.list": Requirement(
         "prompts/list is whole and in order, with arguments, and with caching hints on the newer wire.",
         f"{SPEC_2025}/server/prompts#listing-prompts; mcp.md 1.2",
-        ALL,
+        EVERYWHERE,
     ),
     "prompts.get": Requirement(
         "prompts/get gives messages of either role with texts, pictures and resources.",
         f"{SPEC_2025}/server/prompts#getting-a-prompt",
-        ALL,
+        EVERYWHERE,
     ),
     "prompts.bad": Requirement(
         "An unknown prompt, and an argument that is missing, unknown or does not fit, is -32602 and named.",
         f"{SPEC_2025}/server/prompts#error-handling",
-        ALL,
+        EVERYWHERE,
     ),
     "prompts.failed": Requirement(
         "A prompt that fails is -32603 and tells nothing of the inside.",
         f"{SPEC_2025}/server/prompts#error-handling",
-        ALL,
+        EVERYWHERE,
     ),
     "completion": Requirement(
         "completion/complete gives up to 100 values and counts all; what there is nothing to complete of is -32602.",
         f"{SPEC_2025}/server/utilities/completion",
-        ALL,
+        EVERYWHERE,
     ),
-    "direct.told": Requirement("Who reads or asks for a prompt may hear of progress.", "mcp.md 1.2, progress", ALL),
-    "direct.others": Requirement("Reading holds up nobody else.", "mcp.md S20", ALL),
+    "direct.told": Requirement(
+        "Who reads or asks for a prompt may hear of progress.", "mcp.md 1.2, progress", EVERYWHERE
+    ),
+    "direct.others": Requirement("Reading holds up nobody else.", "mcp.md S20", EVERYWHERE),
     "direct.cancelled": Requirement(
-        "Reading ends when it is cancelled, on 2026-07-28 over HTTP by going away.", "mcp.md 1.2, cancellation", ALL
+        "Reading ends when it is cancelled, on 2026-07-28 over HTTP by going away.",
+        "mcp.md 1.2, cancellation",
+        EVERYWHERE,
     ),
     "direct.deadline": Requirement("Reading ends after 60 s with -32003.", "gateway.md D19", HTTP),
     "logging.levels": Requirement(
         "Log messages go out from the level on that was asked for; a level that does not exist is -32602.",
         f"{SPEC_2025}/server/utilities/logging; mcp.md 1.2",
-        ALL,
+        EVERYWHERE,
     ),
     "logging.asked": Requirement(
         "Without being asked nobody gets log messages: a level holds for its session, or for its request.",
         "mcp.md 1.2, log messages",
-        ALL,
+        EVERYWHERE,
     ),
     "capabilities.missing": Requirement(
         "What needs a client that can do more is -32021 and names what, as the session or the request has declared.",
         f"{SPEC_2026}/basic/index#meta; mcp.md 1.2, missing client capability",
-        ALL,
+        EVERYWHERE,
     ),
     "params.match": Requirement(
         "An annotated argument and its Mcp-Param header are both there and equal or both absent, else -32020.",
@@ -286,7 +296,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "changes.listen": Requirement(
         "subscriptions/listen is acknowledged first with what is honoured, and then told of that and of nothing else.",
         f"{SPEC_2026}/basic/utilities/subscriptions; mcp.md 1.2, change notifications",
-        NEW,
+        NEW | {GATEWAY_2026},
     ),
     "changes.ended": Requirement(
         "A subscription ends with its client; the server ends it with a result, on stdio with cancelled.",
@@ -296,7 +306,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "changes.told": Requirement(
         "Who is there is told of changed lists, and of resources it subscribed to, until it unsubscribes.",
         f"{SPEC_2025}/server/resources#subscriptions; mcp.md 1.2",
-        OLD,
+        OLD | {GATEWAY_2025},
     ),
     "changes.stream": Requirement(
         "GET opens the one stream of a session; what it subscribed to outlives that, and it ends with the session.",
@@ -306,7 +316,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "changes.live": Requirement(
         "What is added to a server that is open is served and told of, from any thread.",
         f"{SPEC_2025}/server/tools#list-changed-notification",
-        ALL,
+        EVERYWHERE,
     ),
     # Tasks
     "tasks.offered": Requirement(
@@ -345,6 +355,16 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "tasks.told": Requirement(
         "A subscription tells of the tasks that it names, in the form of tasks/get, and of no others.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.asks": Requirement(
+        "A task that asks is input_required with what is not answered yet, and tasks/update lets it go on.",
+        f"{SEP_2663}; mcp.md 1.4",
+        NEW,
+    ),
+    "tasks.asks_first": Requirement(
+        "What a tool asks before it becomes a task is asked in rounds without one, and its state is not the task's.",
         f"{SEP_2663}; mcp.md 1.4",
         NEW,
     ),
