@@ -8,19 +8,22 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 from tests.interaction.bench import NEW, OLD, Bench, Gate, Peer
-from tests.interaction.requirements import STDIO, Cell
+from tests.interaction.gateways import gateway_with
+from tests.interaction.requirements import GATEWAY, STDIO, Cell
 from tests.interaction.stdio import Lines, open_pipes
 from tests.interaction.transport import Answer, connect
+from toolwire.agent import Agent
 from toolwire.sdk import Image, Resource, ToolContext, ToolError
 from toolwire.server import ParamHeader, PromptMessage, Server, from_assistant, from_user
 
 SECRET = "the-database-password"
-CELLS = [*Cell]
+CELLS = [cell for cell in Cell if cell not in GATEWAY]
+EVERY_CELL = [*Cell]
 
 
 def era_of(cell: Cell) -> str:
     """The revision of a cell."""
-    return NEW if cell in (Cell.HTTP_2026, Cell.STDIO_2026) else OLD
+    return NEW if cell in (Cell.HTTP_2026, Cell.STDIO_2026, Cell.GATEWAY_2026) else OLD
 
 
 def notes(gate: Gate) -> Server:
@@ -224,6 +227,14 @@ async def talking(
         return
     gate = Gate()
     server = offer(gate)
+    if cell in GATEWAY:
+        agent = Agent(server.name, version=server.version, description=server.instructions or "")
+        agent.add(server)
+        async with gateway_with(agent) as there, connect(there.app) as client:
+            era = era_of(cell)
+            peer = Peer(client, era)
+            yield Talk(cell, server, gate, await peer.session(can) if era == OLD else peer, None)
+        return
     async with server.open() as served, connect(served.app) as client:
         peer = Bench(served, client, gate).peer(era_of(cell))
         yield Talk(cell, server, gate, await peer.session(can) if era_of(cell) == OLD else peer, None)

@@ -24,6 +24,8 @@ STDIO = frozenset({STDIO_2025, STDIO_2026})
 OLD = frozenset({HTTP_2025, STDIO_2025})
 NEW = frozenset({HTTP_2026, STDIO_2026})
 ALL = HTTP | STDIO
+GATEWAY = frozenset({GATEWAY_2025, GATEWAY_2026})
+EVERYWHERE = ALL | GATEWAY
 
 
 class Requirement(NamedTuple):

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from tests.interaction.bench import NEW
-from tests.interaction.cells import CELLS, Talk, talking
+from tests.interaction.cells import EVERY_CELL, Talk, talking
 from tests.interaction.requirements import HTTP_2025, HTTP_2026, Cell, proves
 from toolwire.wire.mcp.envelope import CAPABILITIES_KEY
 
 ABLE: dict[str, Any] = {"sampling": {"tools": {}}, "elicitation": {"url": {}}, "roots": {"listChanged": True}}
-on_every_cell = pytest.mark.parametrize("cell", CELLS)
+on_every_cell = pytest.mark.parametrize("cell", EVERY_CELL)
 
 
 def said(talk: Talk, params: dict[str, Any], can: dict[str, Any]) -> dict[str, Any]:

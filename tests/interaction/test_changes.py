@@ -9,15 +9,26 @@ import anyio
 import pytest
 
 from tests.interaction.bench import BOTH, JSON_ONLY, OLD, Bench, Gate, headers
-from tests.interaction.cells import CELLS, Talk, notes, talking
-from tests.interaction.requirements import HTTP_2025, HTTP_2026, NEW, STDIO_2025, STDIO_2026, Cell, proves
+from tests.interaction.cells import CELLS, EVERY_CELL, Talk, notes, talking
+from tests.interaction.requirements import (
+    ALL,
+    GATEWAY_2025,
+    GATEWAY_2026,
+    HTTP_2025,
+    HTTP_2026,
+    NEW,
+    STDIO_2025,
+    STDIO_2026,
+    Cell,
+    proves,
+)
 from tests.interaction.requirements import OLD as OLD_CELLS
 from tests.interaction.transport import Answer, connect
 from toolwire.server import ListChanged, ResourceUpdated, Server
 
 KEY = "io.modelcontextprotocol/subscriptionId"
-on_newer_cells = pytest.mark.parametrize("cell", sorted(NEW, key=CELLS.index))
-on_older_cells = pytest.mark.parametrize("cell", sorted(OLD_CELLS, key=CELLS.index))
+on_newer_cells = pytest.mark.parametrize("cell", sorted(NEW | {GATEWAY_2026}, key=EVERY_CELL.index))
+on_older_cells = pytest.mark.parametrize("cell", sorted(OLD_CELLS | {GATEWAY_2025}, key=EVERY_CELL.index))
 
 
 class Ear:
@@ -62,7 +73,7 @@ def session(talk: Talk) -> dict[str, Any]:
 async def hearing(cell: Cell) -> AsyncGenerator[tuple[Talk, Ear]]:
     """A client of the older wire that is there to hear."""
     async with talking(cell, can={}) as talk:
-        yield talk, Ear(talk, await get(talk) if cell is HTTP_2025 else None)
+        yield talk, Ear(talk, await get(talk) if talk.lines is None else None)
 
 
 def change(method: str, **params: Any) -> dict[str, Any]:
@@ -132,8 +143,8 @@ async def quiet(talk: Talk, ear: Ear) -> None:
     assert message["id"] == 99
 
 
-@proves("changes.listen")
-@on_newer_cells
+@proves("changes.listen", *NEW)
+@pytest.mark.parametrize("cell", sorted(NEW, key=EVERY_CELL.index))
 async def test_what_is_not_offered_is_not_honoured(cell: Cell):
     async with talking(cell, lambda _: Server("bench")) as talk:
         wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["notes://all"]}
@@ -327,11 +338,11 @@ async def test_a_stream_without_news_is_kept_alive():
 
 
 @proves("changes.live")
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EVERY_CELL)
 async def test_what_is_added_to_an_open_server_is_served_and_told(cell: Cell):
     async with talking(cell, can={}) as talk:
         if talk.era == OLD:
-            ear = Ear(talk, await get(talk) if cell is HTTP_2025 else None)
+            ear = Ear(talk, await get(talk) if talk.lines is None else None)
         else:
             flags = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
             ear = await listening(talk, dict.fromkeys(flags, True), 50)
@@ -351,7 +362,7 @@ def _late() -> str:
     return "late"
 
 
-@proves("changes.live")
+@proves("changes.live", *ALL)
 @pytest.mark.parametrize("cell", CELLS)
 async def test_a_tool_on_a_thread_may_tell_of_a_change(cell: Cell):
     async with talking(cell, can={}) as talk:
@@ -363,7 +374,7 @@ async def test_a_tool_on_a_thread_may_tell_of_a_change(cell: Cell):
             return "touched"
 
         if talk.era == OLD:
-            ear = Ear(talk, await get(talk) if cell is HTTP_2025 else None)
+            ear = Ear(talk, await get(talk) if talk.lines is None else None)
         else:
             ear = await listening(talk, {"resourcesListChanged": True}, 50)
             await ear.next()

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from tests.interaction.bench import NEW, OLD, Peer
-from tests.interaction.cells import CELLS, Talk, talking
+from tests.interaction.cells import EVERY_CELL, Talk, talking
 from tests.interaction.requirements import HTTP_2025, Cell, proves
 from tests.interaction.requirements import OLD as OLD_CELLS
 
 LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SAID = [("debug", "fine"), ("info", "1 done"), ("error", "bad"), ("critical", "worse")]
-on_every_cell = pytest.mark.parametrize("cell", CELLS)
-on_older_cells = pytest.mark.parametrize("cell", sorted(OLD_CELLS, key=CELLS.index))
+on_every_cell = pytest.mark.parametrize("cell", EVERY_CELL)
+on_older_cells = pytest.mark.parametrize("cell", sorted(OLD_CELLS, key=EVERY_CELL.index))
 
 
 async def heard(talk: Talk, level: str | None) -> list[tuple[str, str]]:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.interaction.bench import OLD
-from tests.interaction.cells import CELLS, SECRET, talking
+from tests.interaction.cells import EVERY_CELL, SECRET, talking
 from tests.interaction.requirements import HTTP_2025, Cell, proves
 
-on_every_cell = pytest.mark.parametrize("cell", CELLS)
+on_every_cell = pytest.mark.parametrize("cell", EVERY_CELL)
 
 
 def said(text: str, role: str = "user") -> dict[str, Any]:

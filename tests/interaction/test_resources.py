@@ -6,12 +6,14 @@ import anyio
 import pytest
 
 from tests.interaction.bench import NEW, OLD
-from tests.interaction.cells import CELLS, SECRET, Talk, talking
-from tests.interaction.requirements import HTTP, HTTP_2026, Cell, proves
+from tests.interaction.cells import CELLS, EVERY_CELL, SECRET, Talk, talking
+from tests.interaction.requirements import ALL, GATEWAY, GATEWAY_2026, HTTP, HTTP_2026, Cell, proves
+from toolwire.gateway.about import OWN_RESOURCES
 from toolwire.server import Server
 
 HINTS = {"ttlMs": 0, "cacheScope": "private"}
-on_every_cell = pytest.mark.parametrize("cell", CELLS)
+on_every_cell = pytest.mark.parametrize("cell", EVERY_CELL)
+WHERE_NAMES_ARE_HEADERS = frozenset({HTTP_2026, GATEWAY_2026})
 
 
 def hinted(talk: Talk, members: dict[str, Any]) -> dict[str, Any]:
@@ -40,8 +42,8 @@ def extensions(talk: Talk) -> dict[str, Any]:
     return {"extensions": {"io.modelcontextprotocol/tasks": {}}} if talk.era == NEW else {}
 
 
-@proves("capabilities.offered")
-@on_every_cell
+@proves("capabilities.offered", *ALL)
+@pytest.mark.parametrize("cell", CELLS)
 async def test_what_is_not_offered_is_neither_advertised_nor_known(cell: Cell):
     """mcp.md S36."""
     async with talking(cell, lambda _: Server("bench")) as talk:
@@ -72,6 +74,7 @@ async def test_resources_are_listed_in_their_order(cell: Cell):
             "held",
             "broken",
             "refused",
+            *([each.uri for each in OWN_RESOURCES] if cell in GATEWAY else []),
         ]
         assert listed[0] == {
             "uri": "notes://all",
@@ -163,7 +166,7 @@ async def test_what_is_not_there_is_a_400_on_the_newer_wire():
 @on_every_cell
 async def test_a_uri_that_is_no_text_is_an_error_of_the_protocol(cell: Cell):
     async with talking(cell) as talk:
-        if cell is not HTTP_2026:  # there the header cannot agree with it
+        if cell not in WHERE_NAMES_ARE_HEADERS:  # there the header cannot agree with it
             assert (await talk.error("resources/read", {}))["code"] == -32602
         assert (await talk.error("resources/read", {"uri": "notes://all", "_meta": {"progressToken": []}}))[
             "code"
@@ -206,7 +209,7 @@ async def test_others_are_answered_meanwhile(cell: Cell):
 
 
 @proves("direct.cancelled")
-@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell is not HTTP_2026])
+@pytest.mark.parametrize("cell", [cell for cell in EVERY_CELL if cell not in WHERE_NAMES_ARE_HEADERS])
 async def test_reading_ends_without_a_word_when_it_is_cancelled(cell: Cell):
     async with talking(cell) as talk:
         answer = await talk.begin("resources/read", {"uri": "notes://held"}, 1)
@@ -219,9 +222,10 @@ async def test_reading_ends_without_a_word_when_it_is_cancelled(cell: Cell):
             assert await answer.body() == b""
 
 
-@proves("direct.cancelled", HTTP_2026)
-async def test_reading_ends_when_the_client_of_the_newer_wire_goes_away():
-    async with talking(HTTP_2026) as talk:
+@proves("direct.cancelled", HTTP_2026, GATEWAY_2026)
+@pytest.mark.parametrize("cell", sorted(WHERE_NAMES_ARE_HEADERS, key=EVERY_CELL.index))
+async def test_reading_ends_when_the_client_of_the_newer_wire_goes_away(cell: Cell):
+    async with talking(cell) as talk:
         answer = await talk.begin("resources/read", {"uri": "notes://held"})
         assert answer is not None
         await talk.gate.until(entered=1)

@@ -201,7 +201,7 @@ class Agent:
         self._offer.add(*items)
 
     def tell(self, change: Change) -> None:
-        """Tell clients of a change that nobody sees by itself: `ResourceUpdated(uri)`; from any thread.
+        """Tell clients that listen of a change that nobody sees by itself, `ResourceUpdated(uri)`; from any thread.
 
         What is added while the agent is attached is told by itself.
         """
@@ -345,8 +345,8 @@ class _Registrar:
     def offer_changed(self) -> None:
         self._worker.presented.register(self._agent.registration())
 
-    def updated(self, uri: str) -> None:
-        self._worker.presented.updated(uri)
+    def tell(self, change: Change) -> None:
+        self._worker.presented.tell(change)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import msgspec
 
 from toolwire.agent.answers import Sources
 from toolwire.agent.tools import Tools
-from toolwire.core.change import Change, ResourceUpdated
+from toolwire.core.change import Change
 from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.home_loop import HomeLoop
 from toolwire.sdk.offer import Offer
@@ -25,8 +25,8 @@ class OfferListener(Protocol):
         """The agent is to be registered anew."""
         ...
 
-    def updated(self, uri: str) -> None:
-        """A resource reads differently than before."""
+    def tell(self, change: Change) -> None:
+        """Something is another than before that the registration does not show."""
         ...
 
 
@@ -83,10 +83,12 @@ class AgentOffer(Offer):
         for listener, home in tuple(self._listeners):
             home.run(listener.offer_changed)
 
+    def _offer(self, *changes: Change) -> None:
+        self._offer_anew()  # by which the gateway sees what has changed
+
     def _tell_here(self, change: Change) -> None:
-        if isinstance(change, ResourceUpdated):  # that a list changed is seen by the gateway
-            for listener, home in tuple(self._listeners):
-                home.run(lambda listener=listener, uri=change.uri: listener.updated(uri))
+        for listener, home in tuple(self._listeners):
+            home.run(lambda listener=listener: listener.tell(change))
 
     def __repr__(self) -> str:
         return self._owner()

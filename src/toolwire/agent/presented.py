@@ -8,7 +8,8 @@ from anyio.abc import TaskGroup
 
 from toolwire.agent.answers import Answers, Sources
 from toolwire.agent.outgoing import Outgoing
-from toolwire.wire.link import Ask, Forget, FromGateway, Refused, Register, Registered, Registration, Updated
+from toolwire.core.change import Change, ListChanged
+from toolwire.wire.link import Ask, Changed, Forget, FromGateway, Refused, Register, Registered, Registration
 
 _log = logging.getLogger("toolwire.agent")
 
@@ -52,9 +53,10 @@ class Presented:
         self._registration = registration
         self.catch_up()
 
-    def updated(self, uri: str) -> None:
-        """A resource reads differently than before."""
-        self._outgoing.put(Updated(uri))
+    def tell(self, change: Change) -> None:
+        """Something is another than before that the registration does not show; nobody is told while no link is."""
+        is_list = isinstance(change, ListChanged)
+        self._outgoing.put(Changed(which=change.which) if is_list else Changed(uri=change.uri))
 
     def take(self, frame: FromGateway, tasks: TaskGroup | None) -> None:
         """Act on a frame about this; answers are made in `tasks`, while there are some."""

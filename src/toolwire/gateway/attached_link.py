@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from toolwire.core.change import ResourceUpdated
+from toolwire.core.change import ListChanged, ResourceUpdated
 from toolwire.core.errors import InvalidRequest, ToolwireError
 from toolwire.core.ports import Clock
 from toolwire.core.result import Failure
@@ -40,6 +40,7 @@ from toolwire.gateway.presence import Presence
 from toolwire.wire.link import (
     PROTOCOL,
     Answered,
+    Changed,
     Deliver,
     Drain,
     FromAgent,
@@ -54,7 +55,6 @@ from toolwire.wire.link import (
     Register,
     Registered,
     Rows,
-    Updated,
     Welcome,
     decode_from_agent,
 )
@@ -245,8 +245,8 @@ class AttachedLink:
                     self._asks.answered(frame)
                 case Noted():
                     self._asks.noted(frame)
-                case Updated():
-                    self._agents.tell(self.agent_id, ResourceUpdated(frame.uri))
+                case Changed():
+                    self._tell(frame)
                 case Register():
                     assert self._tasks is not None
                     self._tasks.start_soon(self._register, frame)
@@ -281,6 +281,12 @@ class AttachedLink:
             self._put(Refused(outcome.code, outcome.told, frame.ref))
         else:
             self._put_by_and_by(Published(frame.ref, outcome.message_id, outcome.offset, outcome.idempotent))
+
+    def _tell(self, frame: Changed) -> None:
+        if frame.which is not None:
+            self._agents.tell(self.agent_id, ListChanged(frame.which))
+        if frame.uri is not None:
+            self._agents.tell(self.agent_id, ResourceUpdated(frame.uri))
 
     async def _register(self, frame: Register) -> None:
         try:

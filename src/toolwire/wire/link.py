@@ -41,6 +41,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from toolwire.core.change import Listed
 from toolwire.core.errors import InvalidRequest
 from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, is_too_deep, may_be_deep
 from toolwire.core.result import Failure
@@ -210,10 +211,14 @@ class Registered(Struct, frozen=True, tag="registered", tag_field="frame"):
     skills: dict[str, int]
 
 
-class Updated(Struct, frozen=True, tag="updated", tag_field="frame"):
-    """A resource of the agent reads differently than before; clients that subscribed to it are told."""
+class Changed(Struct, frozen=True, tag="changed", tag_field="frame", omit_defaults=True):
+    """Something is another than before that a registration does not show: a list, or the resource at `uri`.
 
-    uri: str
+    Clients that listen are told. What a new registration shows is told by itself.
+    """
+
+    which: Listed | None = None
+    uri: str | None = None
 
 
 class Ask(Struct, frozen=True, tag="ask", tag_field="frame", omit_defaults=True):
@@ -250,7 +255,7 @@ class Answered(Struct, frozen=True, tag="answered", tag_field="frame", omit_defa
     error: Failure | None = None
 
 
-FromAgent: TypeAlias = Hello | Publish | Read | Drain | Register | Updated | Noted | Answered
+FromAgent: TypeAlias = Hello | Publish | Read | Drain | Register | Changed | Noted | Answered
 FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused | Registered | Ask | Forget
 
 _encoder = msgspec.json.Encoder()
