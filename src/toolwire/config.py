@@ -19,9 +19,11 @@ from msgspec import Meta, Struct
 
 FILE_NAME: Final = "toolwire.toml"
 VARIABLE_PREFIX: Final = "TOOLWIRE_"
-OTHER_VARIABLES: Final = frozenset({"CONFIG", "URL", "KEY", "AGENT_KEY", "SECRET", "DEBUG"})
-"""Variables with our prefix that are no settings: what to read, whom to ask by which key, what to seal with, how to
-fail."""
+OTHER_VARIABLES: Final = frozenset(
+    {"CONFIG", "URL", "KEY", "AGENT_KEY", "CLIENT_ID", "CLIENT_SECRET", "SECRET", "DEBUG"}
+)
+"""Variables with our prefix that are no settings: what to read, whom to ask by which key, as whom to sign in, what to
+seal with, how to fail."""
 
 MAX_SECONDS: Final = 10 * 365 * 24 * 3600.0
 """Ten years: beyond it a duration is a slip, such as milliseconds."""

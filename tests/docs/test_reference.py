@@ -68,7 +68,7 @@ def test_a_commands_section_has_its_flags_and_no_others(command: str):
     flags = {name for argument in app.assemble_argument_collection() for name in argument.names if name[:2] == "--"}
 
     told = {
-        flag for row in rows(section(CLI_PAGE, f"`toolwire {command}`")) for flag in re.findall(r"`(--\w+)`", row[0])
+        flag for row in rows(section(CLI_PAGE, f"`toolwire {command}`")) for flag in re.findall(r"`(--[\w-]+)`", row[0])
     }
 
     assert told == flags
