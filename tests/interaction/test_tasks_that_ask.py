@@ -32,9 +32,10 @@ def curious(gate: Gate) -> Server:
     @server.tool(task="required")
     async def two(ctx: ToolContext) -> str:
         """Ask two things at once, then a third."""
-        answers = await ctx.ask_all({"a": AskForm("A?", NAME), "b": AskForm("B?", NAME)})
+        answers = await ctx.ask_all({"a": AskForm[Any]("A?", NAME), "b": AskForm[Any]("B?", NAME)})
         last = await ctx.elicit("C?", NAME, key="c")
-        return " ".join(str(answer.content["name"]) for answer in [*answers.values(), last])
+        given: list[Any] = [*answers.values(), last]
+        return " ".join(answer.content["name"] for answer in given)
 
     @server.tool(task="required")
     def on_a_thread(ctx: ToolContext) -> str:
@@ -179,7 +180,7 @@ async def test_a_key_is_never_used_again(cell: Cell):
 @proves("tasks.asks")
 @on_newer_cells
 async def test_a_client_that_cannot_be_asked_has_a_task_that_fails(cell: Cell):
-    only_tasks = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}}}
+    only_tasks: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}}}
     async with talking(cell, curious) as talk:
         [message] = await talk.say("tools/call", {"name": "one", "arguments": {}, "_meta": only_tasks})
         task = await end_of(talk, message["result"]["taskId"])
