@@ -9,12 +9,14 @@ from msgspec import Struct
 class Visitor(Struct, frozen=True):
     """Who asks. `agent_id` is set for an agent that shows its own key; an owner has none.
 
-    `principal` is what idempotency and sessions are bound to (gateway.md D1).
+    `principal` is what idempotency and sessions are bound to (gateway.md D1). `may_run_code` says whether it may run
+    programs of its choice on this machine and read its files: the owner who has set up the host may, others may not.
     """
 
     owner: str
     principal: str
     agent_id: str | None = None
+    may_run_code: bool = False
 
 
 class AgentInfo(Struct, frozen=True):
@@ -47,6 +49,10 @@ class Directory(Protocol):
         Raises:
             AgentNotFound: the owner has none of that id or name.
         """
+        ...
+
+    def may_run_code(self, owner: str) -> bool:
+        """Whether an owner may run programs of its choice on this machine; see `Visitor.may_run_code`."""
         ...
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:

@@ -13,6 +13,7 @@ from toolwire.config import Config
 from toolwire.core.errors import AgentNotFound, Forbidden
 from toolwire.gateway.agents import AgentRecord
 from toolwire.gateway.host import Gateway, gateway_on
+from toolwire.gateway.keys import FIRST_OWNER
 
 
 class Host(Struct, frozen=True):
@@ -59,7 +60,11 @@ class GatewayDirectory:
         identity = self._gateway.auth.identify(credentials)
         if identity.kind == "bak":
             raise Forbidden("a bak_ key calls one agent and opens nothing else; use an oag_ key")
-        return Visitor(identity.owner, identity.principal, identity.agent_id)
+        return Visitor(identity.owner, identity.principal, identity.agent_id, self.may_run_code(identity.owner))
+
+    def may_run_code(self, owner: str) -> bool:
+        """Whether an owner may run programs on this machine: the first one, who has its files anyway."""
+        return owner == FIRST_OWNER
 
     def agent(self, owner: str, id_or_name: str) -> AgentInfo:
         """An agent of this owner."""
