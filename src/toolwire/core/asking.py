@@ -74,12 +74,6 @@ class NobodyToAsk(MissingCapability):
     """No client that could be asked stands behind this call."""
 
 
-class PageRequired(ToolwireError):
-    """A person must visit pages first: `elicitations` in `data`. On the older wire alone (mcp.md 1.2, −32042)."""
-
-    code = "url_elicitation_required"
-
-
 class Declined(ToolwireError):
     """The client answered a question with an error, such as that its user does not want it."""
 

@@ -7,7 +7,7 @@
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
     │   ResourceNotFound, RouteNotFound, WorkspaceNotFound, CardNotFound, ArrowNotFound, PackageNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
-    ├── HeaderMismatch, MissingCapability, UnsupportedVersion
+    ├── HeaderMismatch, MissingCapability, PageRequired, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError
     ├── AgentLost, OutcomeUnknown, InvalidAgentResponse, ConsentRequired, ServiceTimeout, Cancelled
     ├── ChannelClosed, WaitTimeout
@@ -106,6 +106,12 @@ class MissingCapability(ToolwireError):
     """The client has not declared a capability that the tool needs."""
 
     code = "missing_client_capability"
+
+
+class PageRequired(ToolwireError):
+    """A person must visit pages first: `elicitations` in `data`; up to 2025-11-25 alone (mcp.md 1.2, −32042)."""
+
+    code = "url_elicitation_required"
 
 
 class UnsupportedVersion(ToolwireError):

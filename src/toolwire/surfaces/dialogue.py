@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from toolwire.core.asking import NobodyToAsk, PageRequired, Question
+from toolwire.core.asking import NobodyToAsk, Question
+from toolwire.core.errors import PageRequired
 from toolwire.core.ids import new_id
 from toolwire.engine.asking import Asking
 from toolwire.wire.jsonrpc import Posted

@@ -157,9 +157,10 @@ async def _until_turn(
         parked.asking.can = call.client_capabilities or {}
         for key, answer in given.responses.items():
             parked.asking.give(key, answer)
-    asked.call_id = parked.call_id
     work = parked.work
     assert work is not None
+    if isinstance(work, RecordWork):
+        asked.call_id = parked.call_id
     with work.heard_by(listener):
         await _until(engine, call, parked.turn, work.stop)
     if parked.over or parked.is_task:

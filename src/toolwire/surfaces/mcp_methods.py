@@ -6,7 +6,6 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from toolwire.core.asking import PageRequired
 from toolwire.core.call import Call, Caller
 from toolwire.core.errors import (
     InternalError,
@@ -14,6 +13,7 @@ from toolwire.core.errors import (
     InvalidParam,
     MethodNotFound,
     MissingCapability,
+    PageRequired,
     SessionNotFound,
     ToolwireError,
 )

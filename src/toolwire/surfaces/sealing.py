@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STATE_TTL_S = 600.0
 """How long a client may take to answer."""
+MAX_STATE_BYTES = 64 * 1024
+"""A larger state goes without its answers: a body that has to begin anew then asks anew, too."""
 _NONCE_BYTES = 12
 _PURPOSE = b"mcp-request-state-1"
 
@@ -49,8 +51,10 @@ class Seal:
 
     def close(self, call_id: str, answers: dict[str, JsonObject], bound: Sequence[str]) -> str:
         """A state as text; it opens for the same `bound` only, within `STATE_TTL_S`."""
-        nonce = os.urandom(_NONCE_BYTES)
-        state = _encode(State(self._clock.now() + STATE_TTL_S, call_id, answers))
+        nonce, expires_at = os.urandom(_NONCE_BYTES), self._clock.now() + STATE_TTL_S
+        state = _encode(State(expires_at, call_id, answers))
+        if len(state) > MAX_STATE_BYTES:
+            state = _encode(State(expires_at, call_id, {}))
         return urlsafe_b64encode(nonce + self._aead().encrypt(nonce, state, _encode(bound))).rstrip(b"=").decode()
 
     def open(self, text: str, bound: Sequence[str]) -> State:

@@ -15,9 +15,8 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from toolwire.core.asking import PageRequired
 from toolwire.core.call import Call
-from toolwire.core.errors import MissingCapability, ToolwireError
+from toolwire.core.errors import MissingCapability, PageRequired, ToolwireError
 from toolwire.core.handler import Emit, Handler, mark_asking, mark_prompt
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
