@@ -100,6 +100,9 @@ class Config(Struct, frozen=True):
     sse_keepalive_s: Annotated[
         Seconds, _says("How often a silent event stream gets a comment, so that no proxy closes it.")
     ] = 15.0
+    write_timeout_s: Annotated[
+        Seconds, _says("How long a client may take nothing of its answer before its connection is given up.")
+    ] = 60.0
     lenient_versions: Annotated[
         bool,
         _says(

@@ -12,13 +12,22 @@ from typing import Annotated, Any
 import anyio
 import msgspec
 from cyclopts import Parameter
+from msgspec.structs import replace
 
 from toolwire import __version__, config
 from toolwire.cli.data_folder import DataFolder, HostInfo
 from toolwire.cli.demo.keys import DEMO_KEY_FILE, DemoKeys, demo_keys
 from toolwire.cli.failure import DONE
 from toolwire.cli.host import open_host
-from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
+from toolwire.cli.listening import (
+    DEFAULT_PATIENCE,
+    bind,
+    event_loop,
+    serving,
+    set_up_logging,
+    stop_signal,
+    url_of,
+)
 from toolwire.cli.output import print_json, print_text, say
 from toolwire.cli.owner_key import keep_owner_key
 from toolwire.cli.parameters import DataFlag, JsonFlag
@@ -62,7 +71,8 @@ async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
         gateway = opened_host.gateway
         owner_key = await keep_owner_key(folder, gateway.keys, gateway.owner_key)
         keys = await demo_keys(folder, gateway.agents, gateway.keys) if demo else None
-        await opened.enter_async_context(serving(opened_host.app, bound))
+        patience = replace(DEFAULT_PATIENCE, stuck_s=settings.write_timeout_s)
+        await opened.enter_async_context(serving(opened_host.app, bound, patience))
         if keys is not None:
             from toolwire.cli.demo.agent import attached_demo
 

@@ -91,7 +91,9 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, conversations.owns, libraries)
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
-    settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s, config.lenient_versions)
+    settings = HttpSettings(
+        config.request_limit_bytes, config.sse_keepalive_s, config.lenient_versions, config.write_timeout_s
+    )
     http = McpHttp(engine, door, sessions, guard, settings)
     links = AgentLinks(auth, agents, presence, channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
