@@ -9,14 +9,14 @@ from msgspec import Struct
 class Visitor(Struct, frozen=True):
     """Who asks. `agent_id` is set for an agent that shows its own key; an owner has none.
 
-    `principal` is what idempotency and sessions are bound to (gateway.md D1). `may_run_code` says whether it may run
+    `principal` is what idempotency and sessions are bound to (gateway.md D1). `trusted` says whether it may run
     programs of its choice on this machine and read its files: the owner who has set up the host may, others may not.
     """
 
     owner: str
     principal: str
     agent_id: str | None = None
-    may_run_code: bool = False
+    trusted: bool = False
 
 
 class AgentInfo(Struct, frozen=True):
@@ -51,8 +51,8 @@ class Directory(Protocol):
         """
         ...
 
-    def may_run_code(self, owner: str) -> bool:
-        """Whether an owner may run programs of its choice on this machine; see `Visitor.may_run_code`."""
+    def trusts(self, owner: str) -> bool:
+        """Whether an owner may run programs of its choice on this machine; see `Visitor.trusted`."""
         ...
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:

@@ -60,9 +60,9 @@ class GatewayDirectory:
         identity = self._gateway.auth.identify(credentials)
         if identity.kind == "bak":
             raise Forbidden("a bak_ key calls one agent and opens nothing else; use an oag_ key")
-        return Visitor(identity.owner, identity.principal, identity.agent_id, self.may_run_code(identity.owner))
+        return Visitor(identity.owner, identity.principal, identity.agent_id, self.trusts(identity.owner))
 
-    def may_run_code(self, owner: str) -> bool:
+    def trusts(self, owner: str) -> bool:
         """Whether an owner may run programs on this machine: the first one, who has its files anyway."""
         return owner == FIRST_OWNER
 
