@@ -5,6 +5,7 @@
 #   make test         all tests, the conformance scenarios among them (ARGS="-k follow" is passed to pytest)
 #   make coverage     all tests, with the branches they leave out; fails below 100 % in core, engine, wire, 90 % elsewhere
 #   make format       let ruff rewrite what it can
+#   make fuzz         look for inputs that break the codec (ARGS="http -max_total_time=600"; targets: http stdio tokens link)
 #   make conformance  the scenarios of the official MCP suite, with their report
 #   make bench        measure against the peers (ARGS is passed on; "agents" as its first word is the agent SDK alone)
 #   make pins         recompile requirements/*.txt
@@ -12,7 +13,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check format coverage conformance bench pins clean \
+.PHONY: help run test check format coverage fuzz conformance bench pins clean \
 	check-ruff check-types check-layers check-sizes check-names
 
 PYTHON ?= python3
@@ -50,6 +51,10 @@ coverage: $(VENV)/.ok
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=90
 	$(BIN)/coverage report --fail-under=100 --include='src/toolwire/core/*,src/toolwire/engine/*,src/toolwire/wire/*'
+
+# libFuzzer's flags follow the target; what it finds is a file in .cache/fuzz, which becomes a seed in tests/fuzz/corpus.
+fuzz: $(VENV)/.ok
+	$(BIN)/python -m tests.fuzz.run $(or $(ARGS),http -max_total_time=600)
 
 conformance: $(VENV)/.ok
 	$(BIN)/python -m tests.conformance.run $(ARGS)
