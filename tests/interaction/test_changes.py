@@ -23,6 +23,7 @@ from tests.interaction.requirements import (
     proves,
 )
 from tests.interaction.requirements import OLD as OLD_CELLS
+from tests.interaction.stdio import open_pipes
 from tests.interaction.transport import Answer, connect
 from toolwire.server import ListChanged, ResourceUpdated, Server
 
@@ -209,6 +210,18 @@ async def test_a_subscription_on_stdio_ends_with_cancelled_at_the_end_of_input()
         last = await ear.next()
         assert (last["method"], last["params"]["requestId"]) == ("notifications/cancelled", "sub")
         assert await ear.next() is None
+
+
+@proves("changes.ended", STDIO_2026)
+async def test_a_subscription_that_had_no_time_to_begin_holds_up_no_end():
+    async with open_pipes(notes) as piped:
+        await piped.lines.ask(
+            "subscriptions/listen", {"notifications": {"toolsListChanged": True}}, "sub", "2026-07-28"
+        )
+        piped.lines.end()
+        await piped.until_ended()
+        [*_, last] = await piped.lines.messages()
+        assert last.get("id", last.get("params", {}).get("requestId")) == "sub"
 
 
 @proves("changes.ended", STDIO_2026)

@@ -182,10 +182,10 @@ class _Connection:
             self._writer.tell(change_body(change))
 
     def part(self) -> None:
-        """End the requests that would never end by themselves."""
+        """End the requests that would never end by themselves, also those that had no time to begin."""
         for requests in self._under_way.values():
             for request in requests:
-                if request.asked.parting is not None:
+                if request.asked.message.method == "subscriptions/listen":
                     request.scope.cancel()
 
     def _check_wire(self, asked: Asked) -> None:
