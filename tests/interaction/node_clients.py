@@ -14,10 +14,11 @@ PATIENCE_S = 60.0
 
 
 class Talker:
-    """The script that talks to a server."""
+    """The script that talks to a server; `server` is the command of one to talk to, of 2025-11-25."""
 
     def __init__(self, found: Installed) -> None:
         self._command = [str(found.node), str(found.folder / "talk.mjs")]
+        self.server = (str(found.node), str(found.folder / "serve.mjs"))
 
     async def talk(self, client: str, mode: str, target: Sequence[str]) -> dict[str, Any]:
         """Let one client talk to a server and return what it saw; see `ts/talk.mjs`."""
@@ -29,4 +30,4 @@ class Talker:
 
 def installed() -> Talker:
     """The clients, installed with npm if this version of them is not there yet."""
-    return Talker(install(HERE, "clients", ("talk.mjs",)))
+    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs")))
