@@ -18,7 +18,6 @@ from tests.interaction.requirement import (
     HTTP_2026,
     NEW,
     OLD,
-    SEP_2663,
     SPEC_2025,
     SPEC_2026,
     STDIO,
@@ -28,7 +27,9 @@ from tests.interaction.requirement import (
     Requirement,
 )
 from tests.interaction.requirements_gateway import GATEWAY_REQUIREMENTS
+from tests.interaction.requirements_asking import ASKING_REQUIREMENTS
 from tests.interaction.requirements_streams import STREAM_REQUIREMENTS
+from tests.interaction.requirements_tasks import TASK_REQUIREMENTS
 
 __all__ = [
     "ALL",
@@ -133,7 +134,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Without being named no page is told anything, and programs see no difference.", "Fetch, 3.2; mcp.md S30", HTTP
     ),
     **STREAM_REQUIREMENTS,
+    **ASKING_REQUIREMENTS,
     **GATEWAY_REQUIREMENTS,
+    **TASK_REQUIREMENTS,
     # Sessions
     "session.minted": Requirement(
         "initialize, and nothing else, gives a session id of visible ASCII.",
@@ -317,56 +320,6 @@ REQUIREMENTS: dict[str, Requirement] = {
         "What is added to a server that is open is served and told of, from any thread.",
         f"{SPEC_2025}/server/tools#list-changed-notification",
         EVERYWHERE,
-    ),
-    # Tasks
-    "tasks.offered": Requirement(
-        "The tasks extension is advertised under extensions; tasks/result, tasks/list and capabilities.tasks are gone.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.created": Requirement(
-        "The server says which call becomes a task; its answer is flat, and tasks/get resolves from then on.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.ended": Requirement(
-        "What a tool reports is a completed task, errors of the protocol are a failed one.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.negotiated": Requirement(
-        "Without the extension tasks/* and tools that must be tasks are -32021, and others are waited for.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.older": Requirement(
-        "On the older wire tasks are unknown, and what may be one is waited for.", "mcp.md 1.2, 1.4", OLD
-    ),
-    "tasks.cancelled": Requirement(
-        "tasks/cancel is acknowledged as often as it comes; the client's going away cancels no task.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.known": Requirement(
-        "A task is known to whoever began it; what is none is -32602.", f"{SEP_2663}; mcp.md 1.4", NEW
-    ),
-    "tasks.headers": Requirement(
-        "Mcp-Name repeats the task's id, else -32020.", f"{SEP_2663}; mcp.md 1.2", frozenset({HTTP_2026})
-    ),
-    "tasks.told": Requirement(
-        "A subscription tells of the tasks that it names, in the form of tasks/get, and of no others.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.asks": Requirement(
-        "A task that asks is input_required with what is not answered yet, and tasks/update lets it go on.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
-    ),
-    "tasks.asks_first": Requirement(
-        "What a tool asks before it becomes a task is asked in rounds without one, and its state is not the task's.",
-        f"{SEP_2663}; mcp.md 1.4",
-        NEW,
     ),
     # stdio
     "stdio.lines": Requirement(
