@@ -18,31 +18,30 @@ def main() -> int:
     """Run the suite; exit status 1 tells of failures, 2 that it could not run."""
     arguments = _parser().parse_args()
     arguments.side = arguments.side or ["server", "client"]
-    revisions: list[str] = arguments.spec_version or list(SCENARIOS)
-    counts: dict[str, list[tuple[int, int]]] = {}
+    wanted: list[str] | None = arguments.spec_version or (list(SCENARIOS) if arguments.requirements else None)
+    counts: dict[str, dict[str, tuple[int, int]]] = {}
     try:
         suite = installed()
         if "server" in arguments.side:
             with _server(arguments) as url:
-                counts["server"] = [_revision(suite, url, revision, arguments) for revision in revisions]
+                counts["server"] = {each: _revision(suite, url, each, arguments) for each in wanted or SCENARIOS}
         if "client" in arguments.side:
-            counts["client"] = [_clients(suite, revision, arguments) for revision in revisions]
+            counts["client"] = {each: _clients(suite, each, arguments) for each in wanted or CLIENT_SCENARIOS}
     except (SuiteError, ServerError, OSError) as error:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
     print()
     for side, found in counts.items():
-        each = zip(revisions, found, strict=True)
-        print(f"{side}: {', '.join(f'{revision}: {mine}/{all_}' for revision, (mine, all_) in each)}")
-    passed, total = map(sum, zip(*(count for found in counts.values() for count in found), strict=True))
+        print(f"{side}: {', '.join(f'{revision}: {mine}/{all_}' for revision, (mine, all_) in found.items())}")
+    passed, total = map(sum, zip(*(count for found in counts.values() for count in found.values()), strict=True))
     print(f"{passed} passed, {total - passed} failed")
     return 1 if passed < total else 0
 
 
 def _clients(suite: Suite, revision: str, arguments: argparse.Namespace) -> tuple[int, int]:
     """Run and print one revision's client scenarios; return how many passed, and of how many."""
-    required = suite.required_of_clients(revision)
-    wanted = arguments.scenario or (required if arguments.requirements else CLIENT_SCENARIOS.get(revision, ()))
+    required = suite.required_of_clients(revision) if arguments.requirements else CLIENT_SCENARIOS.get(revision, ())
+    wanted = arguments.scenario or required
     outcomes: list[Outcome] = []
     for scenario in wanted:
         outcomes.append(suite.run_client(arguments.client, revision, scenario))

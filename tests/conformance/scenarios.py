@@ -103,9 +103,12 @@ CLIENT_BOTH = (
     "auth/client-credentials-basic",
     "auth/enterprise-managed-authorization",
     "auth/wif-jwt-bearer",
+    "auth/dpop",
+    "auth/dpop-nonce",
 )
 
 CLIENT_SCENARIOS: dict[str, tuple[str, ...]] = {
+    "2025-03-26": ("auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"),
     "2025-11-25": ("initialize", "elicitation-sep1034-client-defaults", "sse-retry", *CLIENT_BOTH),
     "2026-07-28": (
         "request-metadata",

@@ -25,6 +25,7 @@ from mcp.shared.auth import (
 
 from toolwire.core.jsontypes import JsonObject
 from toolwire.providers.remote_auth import SignInFailed
+from toolwire.providers.remote_dpop import Proofs
 from toolwire.providers.remote_http import shown_url
 from toolwire.providers.remote_oauth_store import Kept, TokenStore, ends_at
 from toolwire.providers.remote_person import Clocks
@@ -66,6 +67,7 @@ class OAuth(OAuthClientProvider):
         self._kept = Kept(url)
         self._client = client
         self._issuer = issuer
+        self._proofs = Proofs()
         self._failure: str | None = None
         self._failed_until = -math.inf
         super().__init__(url, metadata, _Storage(self), client_metadata_url=metadata_url)
@@ -82,8 +84,13 @@ class OAuth(OAuthClientProvider):
         try:
             outgoing = await anext(flow)
             while True:
+                for_token = outgoing is not request and self._asks_for_token(outgoing)
+                self._proofs.sign(outgoing, for_token)
                 response = yield outgoing
-                outgoing = await flow.asend(response)
+                if await self._proofs.wants_nonce(outgoing, response):
+                    self._proofs.sign(outgoing, for_token)
+                    response = yield outgoing
+                outgoing = await flow.asend(await self._proofs.read(response, for_token))
         except StopAsyncIteration:
             self._failure = None
         except OAuthRegistrationError as error:
@@ -96,6 +103,10 @@ class OAuth(OAuthClientProvider):
             raise self._failed(error.message) from None
         finally:
             await flow.aclose()
+
+    def _asks_for_token(self, request: httpx2.Request) -> bool:
+        metadata = self.context.oauth_metadata
+        return metadata is not None and request.method == "POST" and str(request.url) == str(metadata.token_endpoint)
 
     def _failed(self, message: str) -> SignInFailed:
         """There is no token; so it is for whatever else is sent now, which must not ask a person once more."""
@@ -167,6 +178,9 @@ class OAuth(OAuthClientProvider):
         if context.protected_resource_metadata is not None:
             servers = [str(server) for server in context.protected_resource_metadata.authorization_servers]
             context.auth_server_url = self._select_authorization_server(servers)
+        self._proofs.load(kept.proof_key)
+        if kept.proof_key is not None and not self._proofs.bound:
+            context.clear_tokens()  # nobody can prove any more that they are ours
         if context.current_tokens is not None and context.oauth_metadata is None:
             context.current_tokens.refresh_token = None  # nobody knows where it belongs
         self._initialized = True
@@ -212,6 +226,7 @@ class OAuth(OAuthClientProvider):
         if tokens is not None:
             self._kept.tokens = _plain(tokens)
             self._kept.expires_at = ends_at(self._kept.tokens)
+            self._kept.proof_key = self._proofs.pem
         held = client or self.context.client_info
         self._kept.client = None if held is None else _plain(held)
         if self._client is not None:
