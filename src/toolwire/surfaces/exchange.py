@@ -91,9 +91,11 @@ async def send_plain(
             await send(start)
             for message in _body_messages(sent):
                 await send(message)
-                patience.deadline = anyio.current_time() + write_timeout_s
+                if "more_body" in message:
+                    patience.deadline = anyio.current_time() + write_timeout_s
+                    await anyio.lowlevel.checkpoint()  # servers hear of a client that is gone between two pieces
         if patience.cancelled_caught:
-            drop(send)
+            await _drop(send)
     except OSError:
         return
 
@@ -108,7 +110,7 @@ def _body_messages(body: bytes) -> list[MutableMapping[str, Any]]:
     return [*messages, {"type": "http.response.body", "body": body[last:]}]
 
 
-def drop(send: Send) -> None:
+async def _drop(send: Send) -> None:
     """Give up the connection behind `send` at once, where that can be reached.
 
     ASGI has no word for it: a server that is left with half an answer closes the connection only once the client has
@@ -118,6 +120,7 @@ def drop(send: Send) -> None:
     give_up = getattr(getattr(getattr(send, "__self__", None), "transport", None), "abort", None)
     if callable(give_up):
         give_up()
+        await anyio.lowlevel.checkpoint()  # so that the server knows that there is nobody left to answer
 
 
 class _Stream:
@@ -162,6 +165,8 @@ class _Stream:
             while (self._buffer or not self._closing) and not self.lost:
                 if self._buffer:
                     await self._send(send, {"type": "http.response.body", "body": self._piece(), "more_body": True})
+                    if self._buffer:
+                        await anyio.lowlevel.checkpoint()  # as in `send_plain`
                 else:
                     self._wake = anyio.Event()
                     await self._wake.wait()
@@ -187,7 +192,7 @@ class _Stream:
             await send(message)
         if patience.cancelled_caught:
             self.lost = True
-            drop(send)
+            await _drop(send)
 
     def _piece(self) -> bytes:
         """The next frames, about `PIECE_BYTES` of them."""
