@@ -21,6 +21,8 @@ from toolwire.core.ports import Put, Store
 from toolwire.core.tool import Tool
 
 PIN_KIND = "remote_pins"
+VERSION_CHARS = 16
+"""A remote tool's version is the beginning of its digest."""
 
 
 class Pin(Struct, frozen=True, rename="camel"):
@@ -188,7 +190,11 @@ def judge(listed: Iterable[Tool], pins: Pins, *, hold_new: bool = False) -> Judg
             kept[tool.name] = pin_of(tool)
         elif pin.digest != digest:
             before = msgspec.structs.replace(
-                pin.tool, risk_level=tool.risk_level, timeout_s=tool.timeout_s, source=tool.source
+                pin.tool,
+                version=pin.digest[:VERSION_CHARS],
+                risk_level=tool.risk_level,
+                timeout_s=tool.timeout_s,
+                source=tool.source,
             )
             held[tool.name] = Held(tool, before)
             offered.append(before)

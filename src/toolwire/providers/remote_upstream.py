@@ -61,6 +61,7 @@ class Upstream:
         self._hold_new = hold_new
         self._listed: Sequence[Tool] = ()
         self._judged = Judged((), {}, {})
+        self._judging = anyio.Lock()
         self._news = anyio.Event()
         self._tell: Callable[[Change], None] = lambda _: None
 
@@ -159,13 +160,15 @@ class Upstream:
             ServiceUnavailable: that cannot be kept.
         """
         now = {tool.name: tool for tool in self._listed}
-        pins = dict(await self._store.load())
-        for name in names:
-            if name not in now:
-                raise ToolNotFound(f"{self._pool.name} lists no tool {name!r}")
-            pins[name] = pin_of(now[name])
-        await self._store.save(pins)
-        await self._judge(self._listed)
+        async with self._judging:
+            pins = dict(await self._store.load())
+            for name in names:
+                if name not in now:
+                    raise ToolNotFound(f"{self._pool.name} lists no tool {name!r}")
+                pins[name] = pin_of(now[name])
+            await self._store.save(pins)
+        if await self._judge(None):
+            self._tell(ListChanged("tools"))
 
     async def _found(self, provider: RemoteProvider, name: str) -> Tool:
         try:
@@ -175,23 +178,24 @@ class Upstream:
             raise
 
     async def _held_now(self, name: str) -> Held | None:
-        if name in self._judged.held and await self._judge(self._listed):  # it may have been accepted meanwhile
+        if name in self._judged.held and await self._judge(None):  # it may have been accepted meanwhile
             self._tell(ListChanged("tools"))
         return self._judged.held.get(name)
 
-    async def _judge(self, listed: Sequence[Tool]) -> bool:
-        """Hold what is listed against what is accepted now; says whether what may be shown is something else."""
-        before = self._judged
-        pins = await self._store.load()
-        judged = judge(listed, pins, hold_new=self._hold_new)
-        if judged.pins != pins:
-            await self._store.save(judged.pins)
+    async def _judge(self, listed: Sequence[Tool] | None) -> bool:
+        """Hold what is listed (`None`: as before) against what is accepted now; says whether it is shown otherwise."""
+        async with self._judging:
+            before, self._listed = self._judged, self._listed if listed is None else listed
+            pins = await self._store.load()
+            judged = judge(self._listed, pins, hold_new=self._hold_new)
+            if judged.pins != pins:
+                await self._store.save(judged.pins)
+            self._judged = judged
         for name in judged.held.keys() - before.held.keys():
             LOGGER.warning(
                 "%s has changed the definition of its tool %r; it is not called until that is accepted:\n%s",
                 *(self._pool.name, name, judged.held[name].diff()[:MAX_DIFF_CHARS]),
             )
-        self._listed, self._judged = listed, judged
         return judged.offered != before.offered
 
     def _fits(self, tool: Tool) -> bool:
