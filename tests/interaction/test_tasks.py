@@ -158,6 +158,39 @@ async def test_a_task_tells_nothing_on_the_request_that_began_it(cell: Cell):
 
 @proves("tasks.created")
 @on_newer_cells
+async def test_the_same_key_is_the_same_task_and_then_its_end(cell: Cell):
+    key = {"toolwire/idempotency_key": "job-17"}
+    async with talking(cell, jobs) as talk:
+        params = {"name": "work", "arguments": {}, "_meta": {**CAN, **key}}
+        ids = {(await talk.say("tools/call", params))[0]["result"]["taskId"] for _ in range(2)}
+        assert len(ids) == 1
+        talk.gate.release.set()
+        assert (await end_of(talk, ids.pop()))["status"] == "completed"
+        for meta in (CAN, {}):
+            [message] = await talk.say("tools/call", {**params, "_meta": {**meta, **key}})
+            assert message["result"]["content"][0]["text"] == "worked"
+        assert talk.gate.entered == 1
+
+
+@proves("tasks.created")
+@on_newer_cells
+async def test_a_call_that_is_waited_for_is_a_task_for_whoever_repeats_it_as_one(cell: Cell):
+    key = {"toolwire/idempotency_key": "job-17"}
+    async with talking(cell, jobs) as talk:
+        params: dict[str, Any] = {"name": "work", "arguments": {}}
+        waiting = await talk.begin("tools/call", {**params, "_meta": key}, 7)
+        await talk.gate.until(entered=1)
+        [message] = await talk.say("tools/call", {**params, "_meta": {**CAN, **key}}, 8)
+        task_id = message["result"]["taskId"]
+        assert (await look(talk, task_id))["status"] == "working"
+        talk.gate.release.set()
+        assert (await talk.rest(waiting, 7))[-1]["result"]["content"][0]["text"] == "worked"
+        assert (await end_of(talk, task_id))["status"] == "completed"
+        assert talk.gate.entered == 1
+
+
+@proves("tasks.created")
+@on_newer_cells
 @pytest.mark.parametrize("arguments", [{"text": 3, "nonsense": 1}, {"text": [1]}])
 async def test_arguments_are_checked_before_there_is_a_task(cell: Cell, arguments: Any):
     async with talking(cell, jobs) as talk:

@@ -235,6 +235,17 @@ async def test_a_repeat_whose_answer_was_lost_names_the_same_task(cell: Cell):
 
 @proves("tasks.asks_first")
 @on_newer_cells
+async def test_under_a_key_a_call_that_has_become_a_task_is_that_for_its_repeats(cell: Cell):
+    meta = {**CAN, "toolwire/idempotency_key": "job-17"}
+    async with talking(cell, curious) as talk:
+        params = {"name": "first_ask", "arguments": {"asks": False}, "_meta": meta}
+        ids = {(await talk.say("tools/call", params))[0]["result"]["taskId"] for _ in range(2)}
+        assert len(ids) == 1
+        assert talk.gate.entered == 1
+
+
+@proves("tasks.asks_first")
+@on_newer_cells
 async def test_a_body_says_when_its_call_becomes_a_task_or_that_it_does_not(cell: Cell):
     async with talking(cell, curious) as talk:
         assert (await call(talk, "first_ask", arguments={"asks": False}))["resultType"] == "task"

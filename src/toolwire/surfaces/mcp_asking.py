@@ -142,8 +142,8 @@ async def _until_turn(
     given, bound = read_answers(asked.message), _bound(asked, call)
     state = None if given.state is None else parking.seal.open(given.state, bound)
     parked = None if state is None else parking.find(state.call_id, bound)
+    before = given.responses if state is None else {**given.responses, **state.answers}
     if parked is None:
-        before = given.responses if state is None else {**given.responses, **state.answers}
         if state is not None and engine.find(state.call_id) is None:
             call = replace(call, id=state.call_id)  # begun anew, it is still the same call
         asking = Asking(call.client_capabilities, call.deadline, before, repeats=True)
@@ -155,8 +155,7 @@ async def _until_turn(
     if not is_new:
         parking.resume(parked, call.deadline)
         parked.asking.can = call.client_capabilities or {}
-        for key, answer in given.responses.items():
-            parked.asking.give(key, answer)
+        parked.asking.bring(before)
     work = parked.work
     assert work is not None
     if isinstance(work, RecordWork):
@@ -205,6 +204,7 @@ async def _begin_call(engine: Engine, asked: Asked, call: Call, parked: Parked) 
     elif isinstance(record.asker, Asking) and isinstance(record.asker.way, Parked):
         return record.asker.way  # the key stands for a call that asks, or will
     parked.call_id = record.call.id
+    parked.is_task = record.call.task is not None
     parked.work = RecordWork(engine, submission)
     if not record.over:
         record.listen(parked.hear)

@@ -112,7 +112,8 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
         body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
         return Reply(result_body(asked.message.id, body))
-    told = None if submission.record.call.task is None else created_reply(engine, asked, call, submission)
+    may_be_task = call.task is not None or submission.record.call.task is not None
+    told = created_reply(engine, asked, call, submission) if may_be_task else None
     return told or ended(asked, submission)
 
 
