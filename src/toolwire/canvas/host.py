@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from msgspec import Struct
 from starlette.routing import BaseRoute
@@ -10,8 +11,10 @@ from starlette.types import ASGIApp
 from toolwire.canvas.editor import Editor
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory
+from toolwire.canvas.packages import Packages
 from toolwire.canvas.rest import OwnerReader
 from toolwire.canvas.routes_board import BoardRoutes
+from toolwire.canvas.routes_packages import PackageRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
 from toolwire.canvas.shown import Shown
 from toolwire.canvas.told import tell_of_boards
@@ -19,7 +22,6 @@ from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
 from toolwire.core.board import Card
-from toolwire.core.errors import PackageNotFound
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.rest import RestApp
 
@@ -32,16 +34,12 @@ class Canvas(Struct, frozen=True):
 
     app: ASGIApp
     workspaces: Workspaces
+    packages: Packages
     feed: Feed
 
     def serves(self, path: str) -> bool:
         """Whether a path is the canvas' own."""
         return any(path == prefix or path.startswith(f"{prefix}/") for prefix in PREFIXES)
-
-
-class _NothingInstalled:
-    def title_of(self, owner: str, package: str) -> str:
-        raise PackageNotFound(f"package {package!r} is not installed")
 
 
 @asynccontextmanager
@@ -55,6 +53,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
     """
     feed = Feed()
     workspaces = Workspaces(opened.store, opened.clock, feed)
+    packages = Packages(opened.store, opened.clock, Path(config.data) / "packages", directory.trusts)
     reader = OwnerReader(directory, config.request_limit_bytes)
 
     def state_of(workspace: Workspace, card: Card) -> str:
@@ -71,13 +70,15 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
         editor,
         shown,
         directory,
-        _NothingInstalled(),
+        packages,
         lambda agent_id: f"{config.public_url or ''}/{agent_id}/toolbox/mcp",
     )
     routes: Sequence[BaseRoute] = [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
         *boards.routes(),
+        *PackageRoutes(reader, packages, workspaces).routes(),
     ]
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     await workspaces.load()
-    yield Canvas(RestApp(routes, guard, lambda: 'Bearer realm="canvas"'), workspaces, feed)
+    await packages.load()
+    yield Canvas(RestApp(routes, guard, lambda: 'Bearer realm="canvas"'), workspaces, packages, feed)

@@ -71,9 +71,9 @@ class _Kept:
         self.lock = anyio.Lock()
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Workspace).decode
-_decode_history = msgspec.msgpack.Decoder(_History).decode
+_encode = msgspec.json.Encoder().encode  # not MessagePack, which has no large integers
+_decode = msgspec.json.Decoder(Workspace).decode
+_decode_history = msgspec.json.Decoder(_History).decode
 
 
 class Workspaces:
