@@ -11,6 +11,7 @@ import uvicorn
 
 from tests.interaction.bench import Gate, tools
 from toolwire.compose import open_tool_server
+from toolwire.server import Server
 
 GRACE_S = 1
 
@@ -58,15 +59,16 @@ class Site:
 
 
 @asynccontextmanager
-async def open_site() -> AsyncGenerator[Site]:
-    """The tools behind MCP on a free port of 127.0.0.1, until the block ends."""
+async def open_site(offered: Server | None = None) -> AsyncGenerator[Site]:
+    """The tools behind MCP, or a whole server, on a free port of 127.0.0.1, until the block ends."""
     gate, ended = Gate(), anyio.Event()
+    opening = open_tool_server(tools(gate), "bench", "1.0") if offered is None else offered.open()
     # The protocol is named because event loops turn Nagle's algorithm off only where it is.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()
         bound.setblocking(False)
-        async with open_tool_server(tools(gate), "bench", "1.0") as server, anyio.create_task_group() as tasks:
+        async with opening as server, anyio.create_task_group() as tasks:
             uvicorns = Uvicorn(server.app)
 
             async def serve() -> None:

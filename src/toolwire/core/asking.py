@@ -109,6 +109,16 @@ def is_declared(capabilities: JsonObject, name: str) -> bool:
     return holder is not None and holder is not False
 
 
+def required(names: Sequence[str]) -> JsonObject:
+    """Capabilities as a client would have to declare them."""
+    found: JsonObject = {}
+    for name in names:
+        holder = found
+        for part in name.split("."):
+            holder = holder.setdefault(part, {})
+    return found
+
+
 def require(capabilities: JsonObject, names: Sequence[str]) -> None:
     """Refuse unless all these capabilities are declared.
 
@@ -117,10 +127,5 @@ def require(capabilities: JsonObject, names: Sequence[str]) -> None:
     """
     missing = [name for name in names if not is_declared(capabilities, name)]
     if missing:
-        required: JsonObject = {}
-        for name in missing:
-            holder = required
-            for part in name.split("."):
-                holder = holder.setdefault(part, {})
         words = ", ".join(repr(name) for name in missing)
-        raise MissingCapability(f"the client has not declared {words}", requiredCapabilities=required)
+        raise MissingCapability(f"the client has not declared {words}", requiredCapabilities=required(missing))

@@ -106,6 +106,14 @@ class Asking:
         elif not self._repeats:
             self.fail(key, UnfitAnswer(f"the client's answer to {key!r} is not what was asked for: {wrong}"))
 
+    def bring(self, answers: Mapping[str, JsonObject]) -> None:
+        """Answers by key: to what is open, and to what a body that is behind its client will ask yet."""
+        for key, answer in answers.items():
+            if key in self._open:
+                self.give(key, answer)
+            elif key not in self._used:
+                self._before[key] = answer
+
     def refuse(self, key: str, error: JsonObject) -> None:
         """The client answered a question with a JSON-RPC error."""
         self.fail(key, Declined(f"the client does not answer {key!r}: {error.get('message', 'no reason given')}"))
@@ -118,9 +126,13 @@ class Asking:
             one.round.ended.set()
 
     def fail_all(self, error: Callable[[], ToolwireError]) -> None:
-        """Nothing that is open will be answered."""
-        for key in tuple(self._open):
-            self.fail(key, error())
+        """Nothing that is open will be answered; all of it is withdrawn at once."""
+        still_open, self._open = self._open, {}
+        for one in still_open.values():
+            one.round.error = error()
+            one.round.ended.set()
+        if still_open and self.way is not None:
+            self.way.withdraw(still_open)
 
     def _use(self, questions: Sequence[Question]) -> None:
         for question in questions:

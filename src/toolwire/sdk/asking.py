@@ -6,7 +6,7 @@ Spec: MCP 2025-11-25 and 2026-07-28, client/elicitation, client/sampling, client
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, overload
 
 import msgspec
 from msgspec import Struct, field
@@ -106,7 +106,11 @@ class AskForm(Ask[Elicited[T]], Generic[T]):
 
     method = "elicitation/create"
 
-    def __init__(self, message: str, schema: type[T] | JsonObject) -> None:
+    @overload
+    def __init__(self, message: str, schema: type[T]) -> None: ...
+    @overload
+    def __init__(self: "AskForm[JsonObject]", message: str, schema: JsonObject) -> None: ...
+    def __init__(self, message: str, schema: Any) -> None:
         self._form = form_of(schema)
         super().__init__({"message": message, "requestedSchema": self._form.schema})
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeVar, overload
 
 import anyio
 
-from toolwire.core.asking import NobodyToAsk, asker_of, is_declared, require
+from toolwire.core.asking import NobodyToAsk, asker_of, is_declared, require, required
 from toolwire.core.call import Call
 from toolwire.core.event import Answered, Asks, Chunk, Event, Log, Paused, Progress
 from toolwire.core.handler import Emit
@@ -195,8 +195,11 @@ class ToolContext:
         needs = [need for question in questions for need in question.needs]
         asker = None if self._emit is None else asker_of(self._emit)
         if asker is None:
-            words = ", ".join(dict.fromkeys(needs))
-            raise NobodyToAsk(f"nobody behind this call can be asked: no client has declared that it can do {words}")
+            words = ", ".join(repr(need) for need in dict.fromkeys(needs))
+            raise NobodyToAsk(
+                f"nobody behind this call can be asked: no client has declared {words}",
+                requiredCapabilities=required(needs),
+            )
         require(asker.can, needs)
         self._send(Asks(tuple(questions)))
         given = await asker.ask(questions, checker(asks))
