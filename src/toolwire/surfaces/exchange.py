@@ -63,7 +63,7 @@ class Frames(Protocol):
     """How the frames of a stream that can be resumed begin and end."""
 
     def first(self) -> bytes:
-        """What the stream begins with."""
+        """What the stream begins with; nothing if it cannot be resumed after all, and then there are no `Frames`."""
         ...
 
     def last(self, body: bytes) -> bytes:
@@ -283,8 +283,8 @@ class Exchange:
         if self._stream is None and not self._closed and not self._tasks.cancel_scope.cancel_called:
             stream = self._stream = _Stream(self._write_timeout_s)
             stream.on_end = self._ended
-            if self.frames is not None:
-                stream.push(self.frames.first(), owed=True)
+            if self.frames is not None and (first := self.frames.first()):
+                stream.push(first, owed=True)
             self._tasks.start_soon(stream.pump, self._send, headers)
 
     def end(self) -> None:
@@ -298,7 +298,9 @@ class Exchange:
     async def finish(self, status: int, body: bytes | None, headers: Sequence[RawHeader] = ()) -> None:
         """Send the end: a JSON body with its status, or the last event. `None` ends without a message."""
         if self._stream is None:
-            self.end()
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
             whole = self._whole
             if whole is None or headers or body is None or not whole.answer(status, body):
                 await send_plain(self._send, status, body, headers, self._write_timeout_s)

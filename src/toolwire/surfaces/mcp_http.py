@@ -6,7 +6,7 @@ Spec: MCP 2025-11-25 basic/transports#streamable-http; MCP 2026-07-28 basic/tran
 """
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -211,15 +211,18 @@ class McpHttp:
             headers = ((b"mcp-session-id", session.id.encode()),)
         if not accepted.json:
             exchange.open_stream(headers)
-        await self._finish(exchange, reply, headers)
+        if reply is None or exchange.frames is not None:
+            await self._finish(exchange, reply)
+        else:
+            await exchange.finish(reply.status, reply.body, headers)
 
-    async def _finish(self, exchange: Exchange, reply: Reply | None, headers: Sequence[RawHeader] = ()) -> None:
+    async def _finish(self, exchange: Exchange, reply: Reply | None) -> None:
         """Send the end of a request wherever its client waits for it; `None` ends without a message."""
         stream = exchange.frames
         if isinstance(stream, Stream):
             await self.streams.finish(stream, reply)
             reply = None
-        await (exchange.finish(202, None) if reply is None else exchange.finish(reply.status, reply.body, headers))
+        await (exchange.finish(202, None) if reply is None else exchange.finish(reply.status, reply.body))
 
     async def _call(self, hop: Hop, asked: Asked, exchange: Exchange, accepted: Accepted) -> Reply | None:
         """A request of `LASTING`; `None` when it was cancelled."""

@@ -61,11 +61,13 @@ class Running:
             asked.listener = self.hear
             if not asked.modern:
                 asked.request = self.request
-                if can_resume(asked):
-                    exchange.frames = self
+                exchange.frames = self
 
     def first(self) -> bytes:
         """See `surfaces.exchange.Frames`: the answer begins to be a stream."""
+        if not can_resume(self.asked):
+            self.exchange.frames = None
+            return b""
         self.stream = self._watcher.streams.open(self.asked, self.exchange)
         self.exchange.frames = self.stream
         return self.stream.first()
@@ -98,7 +100,7 @@ class Running:
     def still_going(self) -> None:
         """Not over within a tick: from here on silence and absence matter."""
         self._watcher.watch(self)
-        if self.exchange.frames is not None and not self.asked.wants_events:
+        if self.exchange.frames is not None and not self.asked.wants_events and can_resume(self.asked):
             self._listen_for_pauses()
 
     def end(self) -> None:
@@ -146,7 +148,7 @@ class Running:
             self.stop()
 
     def _pause(self, paused: Paused) -> None:
-        if self.exchange.frames is None:  # its client could not come back
+        if self.exchange.frames is None or not can_resume(self.asked):  # its client could not come back
             return
         self.exchange.open_stream()
         if self.stream is not None:
