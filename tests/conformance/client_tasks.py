@@ -1,13 +1,16 @@
 """What scenarios of the official suite want a connected client to do; most want every tool called once."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from toolwire.core.call import Call, Caller
+from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
 from toolwire.providers.remote import RemoteProvider
+from toolwire.providers.remote_library import RemoteLibrary
 
 CALLER = Caller("suite", "suite", "cli")
 CALL_S = 20.0
@@ -38,6 +41,24 @@ async def echo_schema(provider: RemoteProvider, _given: JsonObject) -> None:
     await call(provider, echo.name, {"schema": focal.input_schema})
 
 
+async def use_all(provider: RemoteProvider, given: JsonObject) -> None:
+    """Call every tool, read every resource and get every prompt."""
+    await call_all(provider, given)
+
+    @asynccontextmanager
+    async def lease(_caller: Caller, _emit: Emit | None) -> AsyncGenerator[RemoteProvider]:
+        yield provider
+
+    library = RemoteLibrary(lease, "suite")
+    await library.renew(provider, "resources", 0)
+    await library.renew(provider, "prompts", 0)
+    request = Call("call_suite", CALLER, "", {}, time.time() + CALL_S)
+    for resource in library.resources():
+        await library.read(resource.uri, request, lambda _: None)
+    for prompt in library.prompts():
+        await library.get(prompt.name, request, lambda _: None)
+
+
 def filled(schema: JsonObject) -> JsonObject:
     """Arguments that have what a simple schema requires."""
     fields: JsonObject = schema.get("properties", {})
@@ -46,5 +67,6 @@ def filled(schema: JsonObject) -> JsonObject:
 
 TASKS: dict[str, Callable[[RemoteProvider, JsonObject], Awaitable[None]]] = {
     "http-custom-headers": call_given,
+    "http-standard-headers": use_all,
     "json-schema-2020-12-preservation": echo_schema,
 }

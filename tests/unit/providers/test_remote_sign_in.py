@@ -1,4 +1,4 @@
-"""A person signs in at an MCP server, and stays signed in (mcp.md 1; issue: OAuth of remote servers)."""
+"""A person signs in at an MCP server, and stays signed in (RFC 9728, RFC 8414, RFC 9207, RFC 8707)."""
 
 import stat
 from collections.abc import AsyncGenerator
