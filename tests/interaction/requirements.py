@@ -350,6 +350,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "stdio_pipe, MAX_UNSENT_BYTES",
         STDIO,
     ),
+    "faults.tested": Requirement("Every fault that was reported of other servers has tests here.", "mcp.md 5", ALL),
     # Clients as they are
     "clients.python": Requirement(
         "The official Python client lists, calls, sees progress and errors.", "mcp 2.3 from PyPI", ALL

@@ -30,6 +30,11 @@ GATEWAY_REQUIREMENTS: dict[str, Requirement] = {
         "gateway.md §6",
         GATEWAY,
     ),
+    "gateway.reported": Requirement(
+        "What was reported of other servers is right on an agent's endpoint too.",
+        "mcp.md S7, S11, S21, S22, S27, S36",
+        GATEWAY,
+    ),
     "agent.bad-answer": Requirement(
         "An agent's answer that is none is -32603 with invalid_agent_response.", "gateway.md D17", GATEWAY
     ),

@@ -180,6 +180,7 @@ async def test_a_client_that_probes_with_discover_may_go_on_without_initialize()
 
 @proves("stdio.era", STDIO_2025)
 async def test_a_connection_of_the_older_wire_takes_no_requests_of_the_newer():
+    """mcp.md S28, where there are no headers."""
     async with open_pipes() as served:
         await served.lines.ask("initialize", HELLO)
         await served.lines.message()
