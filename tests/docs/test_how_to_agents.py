@@ -15,6 +15,7 @@ from docs_src.models import tutorial003 as streamed
 from docs_src.remote_mcp import tutorial001 as servers
 from docs_src.remote_mcp import tutorial002 as sums
 from docs_src.remote_mcp import tutorial003 as toolbox
+from docs_src.remote_mcp import tutorial004 as signed
 from docs_src.testing_agents import tutorial001, tutorial002, tutorial003
 from tests.docs.pages import ROOT
 from toolwire.sdk import (
@@ -25,6 +26,7 @@ from toolwire.sdk import (
     OpenAIProvider,
     Options,
     QueryResult,
+    SignIn,
     TextBlock,
     Toolbox,
     ToolUseBlock,
@@ -104,6 +106,8 @@ def test_specs_show_no_credentials():
     assert "Bearer" not in repr(servers.SERVERS["search"])
     assert isinstance(toolbox.options.toolbox, Toolbox)
     assert "agk_" not in repr(toolbox.options.toolbox)
+    assert isinstance(signed.SERVERS["issues"].auth, SignIn)
+    assert "BILLING" not in repr(signed.SERVERS["billing"])
 
 
 def test_hosted_models_take_their_keys_from_the_environment(monkeypatch: pytest.MonkeyPatch):
