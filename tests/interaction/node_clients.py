@@ -14,20 +14,28 @@ PATIENCE_S = 60.0
 
 
 class Talker:
-    """The script that talks to a server; `server` is the command of one to talk to, of 2025-11-25."""
+    """The scripts that talk to a server; `server` is the command of one to talk to, of 2025-11-25."""
 
     def __init__(self, found: Installed) -> None:
-        self._command = [str(found.node), str(found.folder / "talk.mjs")]
+        self._found = found
         self.server = (str(found.node), str(found.folder / "serve.mjs"))
 
     async def talk(self, client: str, mode: str, target: Sequence[str]) -> dict[str, Any]:
         """Let one client talk to a server and return what it saw; see `ts/talk.mjs`."""
+        return await self._run("talk.mjs", client, mode, *target)
+
+    async def resume(self, client: str, url: str, tool: str) -> dict[str, Any]:
+        """Let one client call a tool while its connection breaks; see `ts/resume.mjs`."""
+        return await self._run("resume.mjs", client, url, tool)
+
+    async def _run(self, script: str, *arguments: str) -> dict[str, Any]:
+        command = [str(self._found.node), str(self._found.folder / script), *arguments]
         with anyio.fail_after(PATIENCE_S):
-            done = await anyio.run_process([*self._command, client, mode, *target], check=False, cwd=ROOT)
+            done = await anyio.run_process(command, check=False, cwd=ROOT)
         assert done.returncode == 0, done.stderr.decode()
         return json.loads(done.stdout)
 
 
 def installed() -> Talker:
     """The clients, installed with npm if this version of them is not there yet."""
-    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs")))
+    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs")))
