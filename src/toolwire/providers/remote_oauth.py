@@ -137,6 +137,8 @@ class OAuth(OAuthClientProvider):
             # The official flow holds a lock while it runs. It is left before the request goes out, and taken up again
             # with its refusal, so that a slow answer holds up nobody.
             request.headers.pop("authorization", None)
+            if refusal is not None or self._is_over():
+                await self._adopt()
             async with aclosing(super()._auth_flow(request)) as flow:
                 try:
                     outgoing = await anext(flow)
@@ -158,11 +160,20 @@ class OAuth(OAuthClientProvider):
                 renewable = False
                 self._expire(sent)
 
+    def _is_over(self) -> bool:
+        return self.context.current_tokens is not None and not self.context.is_token_valid()
+
     def _expire(self, sent: str) -> None:
         """The token that was sent does not serve: let the next flow renew it, unless another has."""
         tokens = self.context.current_tokens
         if tokens is not None and sent == f"Bearer {tokens.access_token}" and self.context.can_refresh_token():
             self.context.token_expiry_time = 1.0
+
+    async def _adopt(self) -> None:
+        """Take up what another process has got since: a token that it has renewed, or that a person has signed in for."""
+        async with self.context.lock:
+            if (await self._store.load()).tokens != self._kept.tokens:
+                await self._initialize()
 
     async def _initialize(self) -> None:
         kept = self._kept = await self._store.load()

@@ -91,6 +91,32 @@ async def test_a_token_that_is_refused_is_renewed_before_anybody_is_asked():
     assert len(authority.links) == 1
 
 
+async def test_a_token_that_another_process_has_renewed_is_taken_up(tmp_path: Path):
+    authority = Authority()
+    async with (
+        client_of(authority, FileTokens(tmp_path, MCP)) as one,
+        client_of(authority, FileTokens(tmp_path, MCP)) as other,
+    ):
+        await one.post(MCP)
+        await other.post(MCP)
+        authority.issued.clear()
+        assert (await one.post(MCP)).text == "access-2"
+        assert (await other.post(MCP)).text == "access-2"
+    assert len(authority.links) == 1
+    assert [form["grant_type"] for form in authority.forms] == ["authorization_code", "refresh_token"]
+
+
+async def test_a_process_that_waits_for_a_sign_in_goes_on_once_there_was_one_elsewhere(tmp_path: Path):
+    authority = Authority()
+    async with (
+        client_of(authority, FileTokens(tmp_path, MCP), show=None) as agent,
+        client_of(authority, FileTokens(tmp_path, MCP)) as person,
+    ):
+        assert (await agent.get(f"{MCP}/none")).status_code == 404
+        await person.post(MCP)
+        assert (await agent.post(MCP)).text == "access-1"
+
+
 async def test_a_refresh_token_that_has_ended_means_a_new_sign_in():
     authority = Authority()
     async with client_of(authority) as client:
