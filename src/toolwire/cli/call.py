@@ -14,7 +14,7 @@ from toolwire.cli.endpoints import Endpoint, endpoint_of
 from toolwire.cli.failure import DONE, TOOL_FAILED, Failed, misused
 from toolwire.cli.mcp_client import connected
 from toolwire.cli.output import print_json
-from toolwire.cli.parameters import HostFlags, JsonFlag
+from toolwire.cli.parameters import HostFlags, JsonFlag, Place
 from toolwire.cli.progress import ProgressLine
 from toolwire.cli.results import print_result
 from toolwire.cli.sign_in import SignInFlags
@@ -27,7 +27,7 @@ PATIENCE_S = 5.0
 
 
 def call(
-    place: Annotated[str, Parameter(help="URL of an MCP endpoint, or the name or id of an agent of the host here.")],
+    place: Place,
     tool: Annotated[str, Parameter(help="The tool's name, as `tools list` shows it.")],
     /,
     *,

@@ -1,6 +1,6 @@
 """Finds the MCP endpoint that a command is meant for, and what to send it besides; it sends nothing to it.
 
-An endpoint is named by its URL, or by the name or id of an agent of the running host.
+An endpoint is named by its URL, by the name or id of an agent of the running host, or by the command that starts it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,11 +12,13 @@ from msgspec import Struct, field
 from toolwire.cli.data_folder import DataFolder
 from toolwire.cli.failure import Failed, misused
 from toolwire.cli.parameters import HostFlags
+from toolwire.cli.remote_places import child_of, header_of, is_command, known_as
 from toolwire.cli.rest import Rest
 from toolwire.cli.sign_in import SignInFlags, auth_of_flags
 from toolwire.cli.target import Target, checked_url, data_folder, host_url, optional_key
 from toolwire.providers.remote_auth import Auth
 from toolwire.providers.remote_person import Clocks
+from toolwire.providers.remote_server import StdioServer
 
 
 class Endpoint(Struct, frozen=True):
@@ -26,6 +28,7 @@ class Endpoint(Struct, frozen=True):
         auth: who signs in if the server wants that; `None` for nobody.
         data: the folder in which the tokens are kept that then come.
         clocks: time-outs that stand still while somebody signs in.
+        child: the command to start, whose stdin and stdout are the endpoint; `url` is then what it is called.
     """
 
     url: str
@@ -33,6 +36,7 @@ class Endpoint(Struct, frozen=True):
     auth: Auth | None = None
     data: DataFolder | None = None
     clocks: Clocks = field(default_factory=Clocks)
+    child: StdioServer | None = None
 
     def __repr__(self) -> str:
         return f"Endpoint({self.url!r}, headers={list(self.headers)})"
@@ -45,20 +49,26 @@ def endpoint_of(
     connect: Callable[[Target], Rest] = Rest,
     sign_in: SignInFlags | None = None,
 ) -> Endpoint:
-    """The endpoint at a URL, or of an agent of the host that the flags mean.
+    """The endpoint at a URL, of an agent of the host that the flags mean, or of a command.
 
     Args:
-        place: a URL, or an agent's name or id.
+        place: a URL, an agent's name or id, or a command with its arguments (`stdio:` in front of one of one word).
         flags: where the host is, and the key.
         headers: more headers, each `Name: value`; they win over ours.
         connect: opens a connection to the host, to ask it for an agent's id.
-        sign_in: who signs in at a URL for which there is no key; nobody without it.
+        sign_in: who signs in at a URL for which there is no key, and a command's variables; nobody and none without it.
 
     Raises:
         Failed: there is no such place, no key where one is needed, or a header is none.
         ConfigError: the configuration cannot be used.
     """
-    given = dict(_header(line) for line in headers)
+    env = () if sign_in is None else sign_in.env or ()
+    if is_command(place):
+        child = child_of(place, headers, env)
+        return Endpoint(known_as(child), {}, child=child)
+    if env:
+        raise misused("--env is for a server that a command starts; give the command, in quotes")
+    given = dict(header_of(line) for line in headers)
     if "://" in place:
         url = checked_url(place)
         key = optional_key(replace(flags, url=url))
@@ -80,10 +90,3 @@ def _agent_id(named: str, target: Target, connect: Callable[[Target], Rest]) -> 
     with connect(target) as rest:
         agent_id: str = rest.ask("GET", f"/api/v1/agents/{quote(named, safe='')}")["agent_id"]
     return agent_id
-
-
-def _header(line: str) -> tuple[str, str]:
-    name, colon, value = line.partition(":")
-    if not colon or not name.strip() or not line.isascii() or not line.isprintable():
-        raise misused(f"{line!r} is no header; give it as 'Name: value'")
-    return name.strip().lower(), value.strip()

@@ -3,6 +3,7 @@
 It comes with the extra `mcp`, and is imported when a command needs it.
 """
 
+import importlib.util
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from toolwire.cli.endpoints import Endpoint
 from toolwire.cli.failure import Failed, debugging, sole
 from toolwire.providers.remote_auth import SignInFailed
 from toolwire.providers.remote_oauth_store import FOLDER, FileTokens, MemoryTokens
+from toolwire.providers.remote_server import StdioServer
 
 if TYPE_CHECKING:
     from mcp import Client, MCPError
@@ -34,16 +36,21 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
 
     Cancellation: what the server is at work on for us is cancelled.
     """
-    try:
-        from mcp import Client, MCPError
-        from mcp.client.streamable_http import streamable_http_client
-        from mcp.types import Implementation
-    except ImportError:
-        raise Failed(
-            'this command needs the MCP client; install it with: pip install "mcp>=2.3"', "missing_extra"
-        ) from None
+    if importlib.util.find_spec("mcp") is None:
+        raise Failed('this command needs the MCP client; install it with: pip install "mcp>=2.3"', "missing_extra")
     if not debugging():
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs tracebacks of what it also raises
+    child = endpoint.child
+    async with _at_url(endpoint) if child is None else _started(endpoint, child) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _at_url(endpoint: Endpoint) -> AsyncGenerator["Client"]:
+    from mcp import Client, MCPError
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.types import Implementation
+
     refusals: list[int] = []
     timeout = httpx2.Timeout(CONNECT_S, read=None)  # a tool may be silent for as long as it likes
 
@@ -55,7 +62,7 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
     try:
         async with (
             httpx2.AsyncClient(
-                headers=endpoint.headers, timeout=timeout, event_hooks=hooks, auth=_auth(endpoint)
+                headers=endpoint.headers, timeout=timeout, event_hooks=hooks, auth=auth_of_endpoint(endpoint)
             ) as http,
             Client(
                 streamable_http_client(endpoint.url, http_client=http, max_sse_event_size=None),
@@ -77,7 +84,34 @@ async def connected(endpoint: Endpoint) -> AsyncGenerator["Client"]:
                 raise other from None
 
 
-def _auth(endpoint: Endpoint) -> "OAuth | None":
+@asynccontextmanager
+async def _started(endpoint: Endpoint, server: StdioServer) -> AsyncGenerator["Client"]:
+    from mcp import Client, MCPError
+    from mcp.types import Implementation
+
+    from toolwire.providers.remote_stdio import Tail, child_process
+
+    tail = Tail()
+    own = Implementation(name="toolwire", version=__version__)
+    try:
+        async with Client(cast("Any", child_process(server, tail)), client_info=own) as client:
+            yield client
+    except Exception as error:  # noqa: BLE001 -- told in our words, or raised as it is
+        match sole(error):
+            case MCPError(code=-32000):  # the connection is closed
+                words = tail.text(tuple(value for _, value in server.env))
+                said = f"; the last it wrote to stderr was:\n{words}" if words else ""
+                raise Failed(f"{endpoint.url!r} ended before it answered{said}", "agent_lost") from None
+            case MCPError() as refused:
+                raise refusal(refused, endpoint, None) from None
+            case OSError() as unstarted:
+                why = unstarted.strerror or unstarted
+                raise Failed(f"{server.argv[0]!r} cannot be started: {why}", "system") from None
+            case other:
+                raise other from None
+
+
+def auth_of_endpoint(endpoint: Endpoint) -> "OAuth | None":
     """What signs the requests, if somebody signs in."""
     if endpoint.auth is None:
         return None

@@ -8,6 +8,11 @@ from cyclopts import Parameter
 
 JsonFlag: TypeAlias = Annotated[bool, Parameter(negative="", help="Print one line of JSON, for programs.")]
 
+Place: TypeAlias = Annotated[
+    str,
+    Parameter(help="URL of an MCP endpoint, name or id of an agent of the host here, or the command of a server."),
+]
+
 DataFlag: TypeAlias = Annotated[
     Path | None, Parameter(help="Data folder of the host on this machine (default: .toolwire, or the setting `data`).")
 ]

@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 from cyclopts import Parameter
 
+from toolwire.cli.endpoints import endpoint_of
 from toolwire.cli.failure import debugging, misused, sole
-from toolwire.cli.remote_places import known_as, server_of
+from toolwire.cli.mcp_client import auth_of_endpoint
+from toolwire.cli.parameters import HostFlags
+from toolwire.cli.remote_places import known_as
+from toolwire.cli.sign_in import SignInFlags
 from toolwire.compose import LOCAL_CALLER, ToolServer, open_tool_server
 from toolwire.core.change import Change, ListChanged
+from toolwire.providers.remote_server import HttpServer
 from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Library
 from toolwire.surfaces.limits import Guard
@@ -37,13 +42,6 @@ class ProxyFlags:
     proxy: Annotated[
         str | None, Parameter(help="Serve the MCP server at this URL, or that this command starts, and no module.")
     ] = None
-    header: Annotated[
-        list[str] | None, Parameter(negative="", help="With --proxy: a header, `Name: value`; may be repeated.")
-    ] = None
-    env: Annotated[
-        list[str] | None,
-        Parameter(negative="", help="With --proxy: a variable for its command, NAME or NAME=value; may be repeated."),
-    ] = None
     pins: Annotated[
         Path | None, Parameter(help="With --proxy: file that keeps which tool definitions are accepted.")
     ] = None
@@ -59,11 +57,14 @@ class ProxyFlags:
 NO_PROXY = ProxyFlags()
 
 
-def open_proxy(flags: ProxyFlags, guard: Guard | None = None) -> AbstractAsyncContextManager[ToolServer]:
+def open_proxy(
+    flags: ProxyFlags, sign_in: SignInFlags, guard: Guard | None = None
+) -> AbstractAsyncContextManager[ToolServer]:
     """The server that `flags.proxy` names, behind an endpoint of ours, until the block ends.
 
     Args:
         flags: which server, and how it is served.
+        sign_in: what lets us in there.
         guard: tells our own Host and Origin from others'; by default loopback only.
 
     Raises:
@@ -72,7 +73,19 @@ def open_proxy(flags: ProxyFlags, guard: Guard | None = None) -> AbstractAsyncCo
     """
     if flags.timeout is not None and not 0 < flags.timeout <= MAX_TIMEOUT_S:
         raise misused(f"--timeout is a number of seconds above 0 and up to {MAX_TIMEOUT_S:g}, not {flags.timeout:g}")
-    return proxied(server_of(flags.proxy or "", flags.header or (), flags.env or ()), flags, guard)
+    return proxied(server_of(flags.proxy or "", sign_in), flags, guard)
+
+
+def server_of(place: str, sign_in: SignInFlags) -> "Server":
+    """The server at a URL, or that a command starts.
+
+    Raises:
+        Failed: it is neither, or what shall let us in cannot be used.
+    """
+    endpoint = endpoint_of(place, HostFlags(), sign_in.header or (), sign_in=sign_in)
+    if endpoint.child is not None:
+        return endpoint.child
+    return HttpServer(endpoint.url, tuple(endpoint.headers.items()), auth=auth_of_endpoint(endpoint))
 
 
 @asynccontextmanager

@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from toolwire.cli.failure import misused
-from toolwire.cli.target import checked_url
-from toolwire.providers.remote_server import HttpServer, Server, StdioServer
+from toolwire.providers.remote_server import Server, StdioServer
 
 STDIO = "stdio:"
 """In front of a command of one word, which could be an agent's name."""
@@ -17,23 +16,19 @@ def is_command(place: str) -> bool:
     return place.startswith(STDIO) or ("://" not in place.split(" ", maxsplit=1)[0] and any(c in place for c in " /\\"))
 
 
-def server_of(place: str, headers: Sequence[str] = (), env: Sequence[str] = ()) -> Server:
-    """The server at a URL, or that a command starts.
+def child_of(place: str, headers: Sequence[str] = (), env: Sequence[str] = ()) -> StdioServer:
+    """The server that a command starts.
 
     Args:
-        place: the URL; or the command with its arguments, as a shell would read it.
-        headers: for a URL, each `Name: value`.
-        env: for a command, variables beside the few that every child gets: `NAME=value`, or `NAME` for our own.
+        place: the command with its arguments, as a shell would read it.
+        headers: must be none: they are for a URL.
+        env: variables beside the few that every child gets: `NAME=value`, or `NAME` for our own.
 
     Raises:
-        Failed: it is neither, or a header or a variable is none.
+        Failed: it is no command, or a variable is none.
     """
-    if not is_command(place):
-        if env:
-            raise misused("--env is for a server that is started by a command, not for a URL")
-        return HttpServer(checked_url(place), tuple(header_of(line) for line in headers))
     if headers:
-        raise misused("--header is for a server at a URL, not for a command")
+        raise misused("--header is for a server at a URL, not for one that a command starts; see --env")
     try:
         argv = tuple(shlex.split(place.removeprefix(STDIO)))
     except ValueError as error:

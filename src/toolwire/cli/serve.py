@@ -18,6 +18,7 @@ from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, st
 from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
 from toolwire.cli.proxy import NO_PROXY, ProxyFlags, open_proxy
+from toolwire.cli.sign_in import SignInFlags
 from toolwire.compose import ToolServer
 from toolwire.sdk.bundle import SdkMcpServer
 from toolwire.sdk.tool import DecoratedTool
@@ -26,6 +27,7 @@ from toolwire.surfaces.limits import Guard
 
 MCP_PATH = "/mcp"
 DEFAULT_PORT = 8095
+BY_LINK = SignInFlags()
 
 Opening: TypeAlias = Callable[[Guard], AbstractAsyncContextManager[ToolServer]]
 
@@ -48,6 +50,7 @@ def serve(
         ),
     ] = None,
     proxied: ProxyFlags = NO_PROXY,
+    sign_in: SignInFlags = BY_LINK,
     json: JsonFlag = False,
 ) -> int:
     """Serve a `Server`, `@tool` functions, or a bundle made by `create_sdk_mcp_server`, over MCP; or an MCP server.
@@ -65,10 +68,10 @@ def serve(
         raise misused("--origin is for web pages, which come over HTTP; add --http")
     if (module is None) == (proxied.proxy is None):
         raise misused("give either a MODULE or --proxy, the one thing to serve")
-    if proxied.proxy is None and proxied != NO_PROXY:
-        raise misused("--header, --env, --pins, --hold-new, --per-session and --timeout go with --proxy")
+    if proxied.proxy is None and (proxied, sign_in) != (NO_PROXY, BY_LINK):
+        raise misused("a flag was given that goes with --proxy alone; `--help` says which do")
     set_up_logging()
-    opening = partial(open_proxy, proxied) if module is None else _opening(module)
+    opening = partial(open_proxy, proxied, sign_in) if module is None else _opening(module)
     if http or port is not None:
         guard = Guard(origins=origin or ())
         serving_it = partial(_serve_http, opening, DEFAULT_PORT if port is None else port, guard, as_json=json)

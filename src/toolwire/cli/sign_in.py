@@ -42,6 +42,10 @@ class SignInFlags:
         str | None, Parameter(help="The only authorization server that the client's secret or key is for.")
     ] = None
     scope: Annotated[str | None, Parameter(help="What to ask for, words separated by spaces.")] = None
+    env: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="A variable for a server that is a command, NAME or NAME=value; may be repeated."),
+    ] = None
 
 
 def auth_of_flags(flags: SignInFlags) -> Auth | None:

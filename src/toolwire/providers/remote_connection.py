@@ -113,8 +113,6 @@ class RemoteConnection:
             with self._clocks.fail_after(self._patience.connect_s):
                 fetched = await fetch(self._up(), listing)
         except Exception as error:  # noqa: BLE001 -- whatever it is, there is no list
-            if listing == "templates" and isinstance(error, MCPError) and error.code == types.METHOD_NOT_FOUND:
-                return Fetched(())  # many a server that has resources knows no templates
             self.following.stale.add(listing)
             raise list_ended(error, name, listing, await self._last_words(error)) from None
         except BaseException:

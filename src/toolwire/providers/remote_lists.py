@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 200
 MAX_LISTED = 5000
+METHOD_NOT_FOUND = -32601
 
 _METHODS: dict[Listing, tuple[str, str]] = {
     "tools": ("list_tools", "tools"),
@@ -52,7 +53,12 @@ async def fetch(client: "Client", listing: Listing) -> Fetched:
     cursor: str | None = None
     seen: set[str] = set()
     for _ in range(MAX_PAGES):
-        page = await getattr(client, method)(cursor=cursor)
+        try:
+            page = await getattr(client, method)(cursor=cursor)
+        except Exception as error:
+            if listing == "templates" and getattr(error, "code", None) == METHOD_NOT_FOUND:
+                return Fetched(())  # many a server that has resources knows no templates
+            raise
         entries += getattr(page, place)
         ttls_ms.append(page.ttl_ms)
         shared = shared and page.cache_scope == "public"

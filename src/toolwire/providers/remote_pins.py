@@ -203,6 +203,16 @@ def judge(listed: Iterable[Tool], pins: Pins, *, hold_new: bool = False) -> Judg
     return Judged(tuple(offered), held, kept)
 
 
+def differing(listed: Iterable[Tool], pins: Pins) -> dict[str, Held]:
+    """By name, the tools that are not what was accepted, or were never."""
+    found: dict[str, Held] = {}
+    for tool in listed:
+        pin = pins.get(tool.name)
+        if pin is None or pin.digest != tool.digest():
+            found[tool.name] = Held(tool, None if pin is None else pin.tool)
+    return found
+
+
 def pin_of(tool: Tool) -> Pin:
     """The pin of a tool that is accepted now."""
     return Pin(tool.digest(), tool.definition(), time.time())
