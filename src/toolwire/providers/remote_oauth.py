@@ -170,7 +170,7 @@ class OAuth(OAuthClientProvider):
             self.context.token_expiry_time = 1.0
 
     async def _adopt(self) -> None:
-        """Take up what another process has got since: a token that it has renewed, or that a person has signed in for."""
+        """Take up what another process has got since: it has renewed the token, or a person has signed in there."""
         async with self.context.lock:
             if (await self._store.load()).tokens != self._kept.tokens:
                 await self._initialize()
