@@ -44,16 +44,17 @@ async def test_the_python_client_comes_back_for_its_answer():
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append(progress)
 
-    async with open_site() as site, proxied(port_of(site)) as proxy:
-        async with (
-            Client(f"http://127.0.0.1:{proxy.port}/mcp", mode="legacy") as client,
-            anyio.create_task_group() as tasks,
-        ):
-            tasks.start_soon(break_then_let_go, proxy, site.gate)
-            with anyio.fail_after(PATIENCE_S):
-                result = await client.call_tool("tell_and_hold", progress_callback=hear)
-            assert result.content[0].model_dump()["text"] == "done"
-            assert (heard, site.gate.entered) == ([1, 2], 1)
+    async with (
+        open_site() as site,
+        proxied(port_of(site)) as proxy,
+        Client(f"http://127.0.0.1:{proxy.port}/mcp", mode="legacy") as client,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(break_then_let_go, proxy, site.gate)
+        with anyio.fail_after(PATIENCE_S):
+            result = await client.call_tool("tell_and_hold", progress_callback=hear)
+        assert result.content[0].model_dump()["text"] == "done"
+        assert (heard, site.gate.entered) == ([1, 2], 1)
 
 
 @proves("resume.clients")
