@@ -27,6 +27,7 @@ BY_LINK = SignInFlags()
 
 def accept(
     place: Place,
+    /,
     *names: Annotated[str, Parameter(help="Tools to accept as they are now.")],
     pins: Annotated[Path, Parameter(help="File that keeps which tool definitions are accepted.")],
     everything: Annotated[bool, Parameter(name="--all", negative="", help="Accept all tools as they are now.")] = False,
