@@ -78,6 +78,16 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
     "mrtr.no-requests": Requirement(
         "No JSON-RPC request is sent to a client of 2026-07-28.", "mcp.md 1.2, server asks client", NEW
     ),
+    "mrtr.time": Requirement(
+        "A body waits 600 s for its answers, however long its call may take otherwise, and is given up then.",
+        "sealing, STATE_TTL_S",
+        frozenset({HTTP_2026}),
+    ),
+    "mrtr.bounded": Requirement(
+        "Bodies that wait are bounded in number; the one that has waited longest gives way.",
+        "parking, MAX_PARKED",
+        frozenset({HTTP_2026}),
+    ),
     "mrtr.now": Requirement(
         "A client that can do less now than before is not asked for what it could do then.",
         f"{SPEC_2026}/basic/index#meta",
