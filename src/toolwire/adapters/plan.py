@@ -19,12 +19,12 @@ WorkId: TypeAlias = tuple[str, str]
 
 
 def touched(batches: Iterable[Sequence[Op]]) -> tuple[list[Identity], list[str]]:
-    """The records and the streams whose present state decides about the batches."""
+    """The records and the streams whose present state decides about the batches; not a `Del` of whatever is there."""
     records: dict[Identity, None] = {}
     streams: dict[str, None] = {}
     for ops in batches:
         for op in ops:
-            if isinstance(op, (Put, Del)):
+            if isinstance(op, Put) or (isinstance(op, Del) and op.expect is not None):
                 records[op.kind, op.owner, op.key] = None
             elif isinstance(op, Append):
                 streams[op.stream] = None

@@ -26,6 +26,9 @@ MAX_WAITING_BYTES = 32 * 2**20
 OP_BYTES = 256
 """What an operation counts for, beside its value."""
 CLOSE_TIMEOUT_S = 30.0
+GATHER_S = 0.0005
+"""How long a group stays open for more, after one that had more than one transaction: then many callers are at work,
+and a commit of all of them costs little more than a commit of one. Who is alone never waits for company."""
 PATIENCE_S = 0.001
 YIELD_S = 50e-6
 """After each `PATIENCE_S` that a commit takes, the loop stands still for this long; see `_make_way`."""
@@ -164,9 +167,13 @@ class Writer:
 
     def _write(self) -> None:
         """The thread: commit group after group, until it is told to end."""
+        in_company = False
         while (group := self._groups.get()) is not None:
+            if in_company:
+                time.sleep(GATHER_S)
             with self._lock:
                 self._open = None
+            in_company = len(group.tickets) > 1
             settle(self._connection, group.tickets, self._clock, self._path)
             try:
                 self._call_soon(self._wake, group)

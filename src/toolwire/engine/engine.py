@@ -167,8 +167,8 @@ class Engine:
         Raises:
             StoreUnavailable: the store cannot be read.
         """
-        stored = await self.store.get("call", owner, call_id)
-        if stored is None and self.recorder.behind:
+        stored = await self.store.get("call", owner, call_id) or await self.store.get("open_call", owner, call_id)
+        if stored is None or not stored.value:  # it may have ended between the two looks, or is still to be written
             await self.recorder.caught_up()
             stored = await self.store.get("call", owner, call_id)
         return None if stored is None else await unpack(stored.value, self.blobs)
@@ -336,7 +336,7 @@ class Engine:
         self._live[call.id] = record
         try:
             with anyio.CancelScope(shield=True):  # a cancelled caller would not know whether the call is claimed
-                await self.store.tx([*ops, Put("call", owner, call.id, row), Put("open_call", owner, call.id, b"")])
+                await self.store.tx([*ops, Put("open_call", owner, call.id, row)])
         except BaseException:
             del self._live[call.id]
             record.finish(failed("the call was not claimed; send it again", "conflict"))

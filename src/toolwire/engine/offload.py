@@ -18,7 +18,7 @@ EXPIRING_BLOBS = "expiring_blobs"
 """The queue of blobs to be deleted, each due when its record expires."""
 
 _encode = msgspec.json.Encoder().encode
-_decode_record = msgspec.json.Decoder(CallRecord).decode
+decode_record = msgspec.json.Decoder(CallRecord).decode
 _decode_result = msgspec.json.Decoder(Result).decode
 
 
@@ -58,7 +58,7 @@ async def unpack(row: bytes, blobs: Blobs) -> CallRecord:
     Raises:
         StoreUnavailable: the blob cannot be read.
     """
-    record = _decode_record(row)
+    record = decode_record(row)
     if record.result_blob is None:
         return record
     try:

@@ -12,6 +12,7 @@ from toolwire.core.handler import Emit, Handler
 from toolwire.core.result import Result
 from toolwire.engine.claims import Claim, decode_claim, scope_of
 from toolwire.engine.engine import Engine
+from toolwire.engine.offload import unpack
 from toolwire.engine.record import Record
 
 ResumeWith = Callable[[Call], Handler | None]
@@ -29,7 +30,8 @@ async def recover(engine: Engine, resume_with: ResumeWith) -> int:
         opened = await engine.store.scan("open_call", None, after)
         for row in opened:
             after = row.key
-            stored = await engine.load(row.owner, row.key)
+            # A call that became a task on its way, and one of an earlier version, has its record beside it.
+            stored = await unpack(row.value, engine.blobs) if row.value else await engine.load(row.owner, row.key)
             if stored is None:
                 continue
             record = Record(stored.call, engine.clock, stored.created_at)

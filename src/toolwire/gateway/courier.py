@@ -20,8 +20,9 @@ from toolwire.core.errors import (
 )
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.ports import Clock, Op, Store
+from toolwire.core.ports import Clock, Op, Store, Stored
 from toolwire.core.tool import Tool
+from toolwire.engine.offload import decode_record
 from toolwire.engine.recorder import Recorder
 from toolwire.gateway.channel import GATEWAY, GATEWAY_PARTY, Channel, Draft, cancel_message
 from toolwire.gateway.channel_shelf import row_op
@@ -91,7 +92,7 @@ class Courier:
         self._presence.desk(call.agent_id).admit()
 
     def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
-        """The channel, the message, and who will be sent it, to be committed; nothing for a plain call."""
+        """The message and who will be sent it, to be committed, and a conversation's rows; nothing for a plain call."""
         now = self._clock.now()
         self._forget_failed(now)
         if not call.durable:
@@ -118,14 +119,13 @@ class Courier:
             delivery = self._delivery(call, claimed.tool, channel, now)
             if channel.kept_in_stream:
                 await self._commit(channel, delivery)
-        else:
+        elif channel.kept_in_stream:
             channel.opened()
-            if channel.kept_in_stream:
-                channel.put(delivery.message)
-            else:
-                self._channels.keep(channel)
-                delivery.joins_end = True
-                self._joining[call.id] = delivery
+            channel.put(delivery.message)
+        else:
+            self._channels.keep(channel)
+            delivery.joins_end = True
+            self._joining[call.id] = delivery
         return await self._answer(call, channel, delivery, emit)
 
     def end_ops(self, call: Call) -> Sequence[Op]:
@@ -169,11 +169,10 @@ class Courier:
         for delivery in deliveries:
             if delivery.call_id is None:
                 continue
-            try:
-                channel = await self._channels.find(delivery.message.channel_id, GATEWAY_PARTY)
-            except ChannelNotFound:
-                channel = None
+            channel = await self._channels.fetch(delivery.message.channel_id)
             opened = await self._store.get("open_call", delivery.owner, delivery.call_id)
+            if channel is None and opened is not None:
+                channel = self._opened_again(delivery, opened)
             if opened is None or channel is None:
                 self._drop(delivery)
                 continue
@@ -181,6 +180,18 @@ class Courier:
             channel.expect(delivery.id, delivery)
             desk = self._presence.desk(delivery.agent_id)
             (desk.submit if delivery.taken_by is None else desk.submit_taken)(delivery)
+
+    def _opened_again(self, delivery: Delivery, opened: Stored) -> Channel | None:
+        """The channel of one call, of which nothing is stored until somebody has answered on it."""
+        if not opened.value:
+            return None
+        record, message = decode_record(opened.value), delivery.message
+        caller = record.call.caller
+        channel = Channel(message.channel_id, caller.owner, caller.principal, (delivery.agent_id,), record.created_at)
+        channel.durable = True
+        channel.rows, channel.last = [message], message.offset
+        self._channels.keep(channel)
+        return channel
 
     def _forget_failed(self, now: float) -> None:
         while self._claimed:
@@ -247,10 +258,12 @@ class Courier:
         delivery.kept_until = now + self._channels.shelf.history_ttl_s
         link = self._presence.desk(delivery.agent_id).pick(delivery)
         delivery.recorded = None if link is None else link.journal
-        ops: list[Op] = [] if channel.stored else self._channels.shelf.opening_ops(channel)
+        ops: list[Op] = []
         if channel.kept_in_stream:
+            if not channel.stored:
+                ops += self._channels.shelf.opening_ops(channel)
             ops.append(row_op(delivery.message))
-        ops.append(delivery.record_op(delivery.recorded))
+        ops.append(delivery.record_op(delivery.recorded))  # it has the message, so that a call's own channel can wait
         return ops
 
     async def _commit(self, channel: Channel, delivery: Delivery) -> None:
