@@ -6,7 +6,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from toolwire.core.call import Call, Caller
+from toolwire.core.call import Call, Caller, TaskTerms
 from toolwire.core.errors import (
     InternalError,
     InvalidArguments,
@@ -32,12 +32,12 @@ from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
 from toolwire.surfaces.mcp_resources import list_resources, list_templates, read_resource
 from toolwire.surfaces.mcp_tasks import (
     CONTEXT_KEY,
-    as_task,
     call_meta,
     cancel_task,
     created_reply,
     get_task,
     submit_task,
+    task_terms,
     update_task,
 )
 from toolwire.wire.jsonrpc import result_body
@@ -95,15 +95,15 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
     call = await _call_of(engine, asked, params)
     asked.call_id = call.id
     asked.outlives_request = call.outlives_request
-    entry = endpoint.catalog.get(call.tool)
+    entry, terms = endpoint.catalog.get(call.tool), None
     if entry is not None and entry.tool.task != "never":
-        call = as_task(engine, asked, call, entry.tool)
+        terms = task_terms(engine, asked, call, entry.tool)
     asked.progress_token = params.progress_token
     try:
         asked.log_level = wanted_level(asked, params.meta)
         is_heard = params.progress_token is not None or asked.log_level is not None
-        listener = asked.listener if is_heard and call.task is None else None
-        submission = await _submit(engine, asked, call, listener)
+        listener = asked.listener if is_heard and terms is None else None
+        submission = await _submit(engine, asked, call, listener, terms)
         if isinstance(submission, Reply):
             return submission
     except InvalidArguments as error:
@@ -112,15 +112,17 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
         body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
         return Reply(result_body(asked.message.id, body))
-    may_be_task = call.task is not None or submission.record.call.task is not None
-    told = created_reply(engine, asked, call, submission) if may_be_task else None
+    may_be_task = terms is not None or submission.record.call.task is not None
+    told = created_reply(engine, asked, submission, terms) if may_be_task else None
     return told or ended(asked, submission)
 
 
-async def _submit(engine: Engine, asked: Asked, call: Call, listener: Listener | None) -> Submission | Reply:
+async def _submit(
+    engine: Engine, asked: Asked, call: Call, listener: Listener | None, terms: TaskTerms | None
+) -> Submission | Reply:
     """What becomes of a call: its record, which of a task need not be over, or a `Reply` that asks."""
-    if call.task is not None:
-        return await submit_task(engine, asked, call)
+    if terms is not None:
+        return await submit_task(engine, asked, call, terms)
     entry = asked.endpoint.catalog.get(call.tool)
     if entry is not None and entry.may_ask and can_be_asked(asked, call):
         return await submit_asking(engine, asked, call, listener)

@@ -56,8 +56,8 @@ Found: TypeAlias = Record | CallRecord
 """A task that is running here, or one as it lies in the store."""
 
 
-def as_task(engine: Engine, asked: Asked, call: Call, tool: Tool) -> Call:
-    """The call as it is to be submitted: a task where its tool and its client have it so, else as it came.
+def task_terms(engine: Engine, asked: Asked, call: Call, tool: Tool) -> TaskTerms | None:
+    """On what terms a call is a task, or may turn into one now; `None` if its tool or its client will not have it so.
 
     Raises:
         MissingCapability: the tool's calls are always tasks, and this client does not know them.
@@ -65,26 +65,40 @@ def as_task(engine: Engine, asked: Asked, call: Call, tool: Tool) -> Call:
     if not asked.modern or not knows_tasks(call.client_capabilities):
         if tool.task != "optional":
             require_tasks(None, f"the tool {tool.name!r}")
-        return call
-    if tool.task == "later":
-        return call
-    waits_s = GRACE_S if tool.task == "optional" else 0.0
-    return replace(call, watched=True, task=_terms(engine, tool), deadline=engine.clock.now() + waits_s)
+        return None
+    return None if tool.task == "later" else _terms(engine, tool)
 
 
-async def submit_task(engine: Engine, asked: Asked, call: Call) -> Submission:
-    """Begin a call that is a task; it may have ended when this comes back.
+async def submit_task(engine: Engine, asked: Asked, call: Call, terms: TaskTerms) -> Submission:
+    """Begin a call on these terms; it may have ended when this comes back, and is a task if not.
+
+    A call that need not be a task becomes one when it has not ended soon, so that a quick one leaves no record behind.
+    Of one that goes to somebody else the claim is already part of the task.
 
     Raises:
         ToolwireError: as `Engine.submit`; nothing was begun.
+        StoreUnavailable: the task cannot be committed; the call is cancelled.
     """
     before = given_answers(asked.message).responses
+    entry = asked.endpoint.catalog.find(call.tool)
+    call = replace(call, deadline=terms.ends_by)
+    may_be_quick = entry.tool.task == "optional"
+    if entry.delegate is not None or not may_be_quick:
+        call = replace(call, watched=True, task=terms)
     submission = await engine.begin(call, asked.endpoint.catalog)
+    record = submission.record
     if not submission.replayed:
-        asking = Asking(call.client_capabilities, call.done_by, before, repeats=True)
-        _ask_by_task(submission.record, asking)
-    with anyio.move_on_after(max(0.0, call.deadline - engine.clock.now())):
-        await submission.record.wait()
+        _ask_by_task(record, Asking(call.client_capabilities, call.done_by, before, repeats=True))
+    try:
+        if may_be_quick:
+            with anyio.move_on_after(GRACE_S):
+                await record.wait()
+        if not (record.over or submission.replayed or record.call.task):
+            await promote(engine, record, terms)
+    except BaseException:
+        if not record.call.outlives_request:
+            engine.cancel(record.call.id, "nobody knows of its task")
+        raise
     return submission
 
 
@@ -118,13 +132,13 @@ def _ask_by_task(record: Record, asking: Asking) -> None:
     record.listen(hear)
 
 
-def created_reply(engine: Engine, asked: Asked, call: Call, submission: Submission) -> Reply | None:
+def created_reply(engine: Engine, asked: Asked, submission: Submission, terms: TaskTerms | None) -> Reply | None:
     """The answer that names a task; `None` for a call that is none, or may be answered with its end, which is there."""
     record = submission.record
-    entry = asked.endpoint.catalog.get(call.tool)
+    entry = asked.endpoint.catalog.get(record.call.tool)
     mode = "never" if entry is None else entry.tool.task
-    begun = record.call if mode == "later" else call
-    if begun.task is None or (record.over and mode not in ("required", "later")):
+    is_task = record.call.task is not None if mode == "later" else terms is not None
+    if not is_task or (record.over and mode == "optional"):
         return None
     body = result_body(asked.message.id, created_result(_begun(engine, record), asked.endpoint.stamp))
     return Reply(body, replayed=submission.replayed)

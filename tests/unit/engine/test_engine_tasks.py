@@ -1,8 +1,10 @@
 """Calls that are tasks: times of their own, and a record that is kept (mcp.md 1.4; ARCHITECTURE.md, durability)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from tests.unit.engine.fakes import FaultyStore, HeldTools, LoopClock, Tools, call_of, catalog_of, code_of, running
@@ -10,6 +12,7 @@ from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Call, TaskTerms
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.handler import Emit
+from toolwire.core.ports import Op
 from toolwire.core.result import Result, text_result
 from toolwire.engine.engine import Engine, Limits
 from toolwire.engine.promote import promote
@@ -172,6 +175,29 @@ async def test_a_call_that_cannot_be_committed_becomes_no_task():
         assert code_of(await record.wait()) == "agent_service_unavailable"
         assert record.call.task is None
         store.failure = None
+
+
+@pytest.mark.both_backends
+async def test_a_call_that_ends_while_it_becomes_a_task_has_its_end_in_the_store():
+    tools, store, committing = HeldTools(), FaultyStore(LoopClock()), anyio.Event()
+
+    async def hold(ops: Sequence[Op]) -> None:
+        if not committing.is_set():
+            committing.set()
+            tools.let_go.set()
+            await anyio.wait_all_tasks_blocked()
+
+    async with running(store, limits=FORGETFUL) as engine, anyio.create_task_group() as tasks:
+        call = call_of()
+        record = (await engine.begin(call, catalog_of(tools))).record
+        await tools.started.wait()
+        store.before_tx, now = hold, engine.clock.now()
+        tasks.start_soon(promote, engine, record, TaskTerms(now + HOUR_S, now + 2 * HOUR_S))
+        await committing.wait()
+        assert await record.wait() == text_result("done")
+    stored = await store.scan("call", None)
+    assert [msgspec.json.decode(row.value)["status"] for row in stored] == ["completed"]
+    assert await store.scan("open_call", None) == []
 
 
 @pytest.mark.both_backends
