@@ -28,6 +28,10 @@ class Talker:
         """Let one client call a tool while its connection breaks; see `ts/resume.mjs`."""
         return await self._run("resume.mjs", client, url, tool)
 
+    def scenario(self, client: str, mode: str) -> list[str]:
+        """The command that goes through the scenario; a target is still to follow. See `ts/scenario.mjs`."""
+        return [str(self._found.node), str(self._found.folder / "scenario.mjs"), client, mode]
+
     async def _run(self, script: str, *arguments: str) -> dict[str, Any]:
         command = [str(self._found.node), str(self._found.folder / script), *arguments]
         with anyio.fail_after(PATIENCE_S):
@@ -38,4 +42,4 @@ class Talker:
 
 def installed() -> Talker:
     """The clients, installed with npm if this version of them is not there yet."""
-    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs")))
+    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs", "scenario.mjs")))

@@ -352,6 +352,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "faults.tested": Requirement("Every fault that was reported of other servers has tests here.", "mcp.md 5", ALL),
     # Clients as they are
+    "clients.scenario": Requirement(
+        "Every official client goes through one scenario, unmodified, and sees the same everywhere.",
+        "PyPI and npm",
+        ALL,
+    ),
     "clients.python": Requirement(
         "The official Python client lists, calls, sees progress and errors.", "mcp 2.3 from PyPI", ALL
     ),
