@@ -1,0 +1,331 @@
+"""Runs the calls of cards' tools: from the arrow they go through to the card's answer, whatever happens on the way.
+
+A card sees a call once it is there, has room, and is still wanted; from then on it has its tool's time. What a card
+sends afterwards is dropped. Contract: cards.md 33-39, 53-62, 66-68, decisions 20-26, 33, 37.
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.lowlevel
+from msgspec import Struct
+
+from toolwire.canvas.arrow_log import ArrowLog, Place
+from toolwire.canvas.card_port import WAKE_S, Connection, Connections, DidNotStart
+from toolwire.canvas.card_results import result_of
+from toolwire.canvas.copies import Copy, copies_of, picked, reached
+from toolwire.canvas.identity import AgentInfo
+from toolwire.canvas.packages import Package, Packages
+from toolwire.canvas.progress import Progressing
+from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.card.manifest import ToolSpec
+from toolwire.core.call import Call
+from toolwire.core.errors import PackageNotFound
+from toolwire.core.event import Progress
+from toolwire.core.handler import Emit
+from toolwire.core.ports import Clock
+from toolwire.core.result import Result, failed
+from toolwire.engine.deadline import Timekeeper
+from toolwire.wire.card_messages import (
+    AgentRef,
+    CancelCode,
+    CardRef,
+    ProgressParams,
+    RespondParams,
+    ToolCallData,
+    ToolCancelData,
+)
+
+logger = logging.getLogger("toolwire.canvas")
+
+CARD_ARGUMENT = "card"
+"""Added to every tool's parameters, and taken out again before the card sees them (cards.md 14-17)."""
+MAX_IN_FLIGHT = 16
+"""Calls that one copy has at once; more wait in line (decision 37)."""
+REMEMBERED_ENDS = 1024
+"""Calls whose end is remembered, to tell how late an answer is."""
+
+
+class Target(Struct, frozen=True):
+    """What an exposed name stands for."""
+
+    package: str
+    tool: str
+
+
+class _Flight:
+    """A call on its way to a card, or there."""
+
+    def __init__(self, call_id: str, caller: AgentRef, copy: Copy, target: Target, progress: Progressing) -> None:
+        self.call_id = call_id
+        self.caller = caller
+        self.copy = copy
+        self.target = target
+        self.progress = progress
+        self.scope = anyio.CancelScope()
+        self.connection: Connection | None = None
+        self.digest = ""
+        self.answered = anyio.Event()
+        self.result: Result | None = None
+        self.code: CancelCode = "cancelled"
+        self.reason = "the agent gave up"
+
+    def answer(self, result: Result) -> None:
+        """The card's answer."""
+        if self.result is None:
+            self.result = result
+            self.answered.set()
+
+    def stop(self, result: Result, code: CancelCode, reason: str) -> None:
+        """It ends now, without the card's answer."""
+        if self.result is None:
+            self.result, self.code, self.reason = result, code, reason
+            self.scope.cancel()
+
+
+class CardCalls:
+    """The calls of all cards.
+
+    Args:
+        workspaces: where cards stand.
+        packages: what they are.
+        connections: how they are reached.
+        log: is told of every call.
+        timekeeper: times progress.
+        clock: tells the time.
+    """
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        packages: Packages,
+        connections: Connections,
+        log: ArrowLog,
+        timekeeper: Timekeeper,
+        clock: Clock,
+    ) -> None:
+        self._workspaces = workspaces
+        self._packages = packages
+        self._connections = connections
+        self._log = log
+        self._timekeeper = timekeeper
+        self._clock = clock
+        self._flights: dict[str, _Flight] = {}
+        self._lines: dict[tuple[str, str], _Line] = {}
+        self._ended: OrderedDict[str, float] = OrderedDict()
+        workspaces.on_changed(self._on_workspace)
+        packages.on_changed(self._on_package)
+
+    async def call(self, call: Call, emit: Emit, agent: AgentInfo, target: Target) -> Result:
+        """Run a call of an agent through one of its arrows; its arguments have been checked."""
+        named = call.arguments.get(CARD_ARGUMENT)
+        copies = copies_of(reached(self._workspaces, agent.owner, agent.agent_id), target.package, target.tool)
+        copy = picked(copies, named, [self._state_of(one) for one in copies])
+        if isinstance(copy, Result):
+            return copy
+        place = Place(agent.owner, copy.workspace.id, copy.arrow)
+        caller = AgentRef(agent.agent_id, copy.agent_card.title)
+        running = self._log.begin(place, call.id, call.tool, caller, call.arguments)
+        steps = 0
+
+        def tell(line: str) -> None:
+            nonlocal steps
+            steps += 1
+            running.progress(line)
+            emit(Progress(steps, message=line))
+
+        flight = _Flight(call.id, caller, copy, target, Progressing(self._timekeeper, tell))
+        self._flights[call.id] = flight
+        result: Result | None = None
+        try:
+            result = await self._run(flight, call)
+            return result
+        finally:
+            del self._flights[call.id]
+            flight.progress.end()
+            running.end(result or failed("cancelled: the agent gave up", "cancelled"))
+            self._remember_end(call.id)
+
+    def respond(self, connection: Connection, params: RespondParams) -> None:
+        """A card's answer. To a call that is over, or another card's, it is dropped (cards.md 57)."""
+        flight = self._flight(connection, params.call_id)
+        if flight is None:
+            ended = self._ended.get(params.call_id)
+            late = "" if ended is None else f", {time.monotonic() - ended:.1f} s after its end"
+            logger.debug("a card answered call %s, which does not wait for it%s", params.call_id, late)
+            return
+        flight.progress.end()
+        flight.answer(result_of(params))
+
+    def progress(self, connection: Connection, params: ProgressParams) -> None:
+        """A card says how far it is."""
+        flight = self._flight(connection, params.call_id)
+        if flight is not None and flight.result is None:
+            flight.progress.say(params.message)
+
+    def lost(self, connection: Connection, words: str) -> None:
+        """A card is gone: its calls end at once, and are not tried again (decision 24)."""
+        for flight in tuple(self._flights.values()):
+            if flight.connection is connection:
+                told = failed(f"the card stopped while it ran this: {words}", "agent_lost")
+                flight.connection = None
+                flight.stop(told, "unloaded", words)
+
+    def under_way(self, call_id: str) -> Copy | None:
+        """The copy that runs a call now; for what a card does on the call's behalf."""
+        flight = self._flights.get(call_id)
+        return None if flight is None else flight.copy
+
+    async def _run(self, flight: _Flight, call: Call) -> Result:
+        package, spec = self._look(flight)
+        if isinstance(spec, Result):
+            return spec
+        assert package is not None
+        with flight.scope:
+            async with self._turn(flight, spec):
+                await self._deliver(flight, call, package, spec)
+        assert flight.result is not None
+        return flight.result
+
+    async def _deliver(self, flight: _Flight, call: Call, package: Package, spec: ToolSpec) -> None:
+        """Hand the call to its card and wait for the end."""
+        card = CardRef(flight.copy.card.id, flight.copy.card.title)
+        try:
+            connection = await self._connections.ready(package, card)
+        except DidNotStart as error:
+            flight.answer(failed(error.message, error.code))
+            return
+        assert package.accepted is not None
+        flight.connection, flight.digest = connection, package.accepted.digest
+        timeout_s = spec.timeout_ms / 1000
+        deadline_ms = (self._clock.now() + timeout_s) * 1000
+        connection.send(
+            "tools.call",
+            ToolCallData(
+                call.id,
+                spec.name,
+                call.tool,
+                {name: value for name, value in call.arguments.items() if name != CARD_ARGUMENT},
+                flight.caller,
+                card,
+                deadline_ms,
+                timeout_s * 1000,
+            ),
+        )
+        try:
+            with anyio.move_on_after(timeout_s):
+                await flight.answered.wait()
+            if flight.result is None:
+                told = failed(f"the tool timed out after {timeout_s:g} s", "service_timeout")
+                flight.result, flight.code, flight.reason = told, "deadline", "the time is up"
+        finally:
+            if not flight.answered.is_set() and self._flight(connection, flight.call_id) is flight:
+                if flight.result is None and call.deadline <= self._clock.now():
+                    flight.code, flight.reason = "deadline", "the agent's own time is up"
+                connection.send("tools.cancel", ToolCancelData(flight.call_id, flight.code, flight.reason))
+
+    def _look(self, flight: _Flight) -> tuple[Package | None, ToolSpec | Result]:
+        """What is called, or why it cannot be called now."""
+        copy, target = flight.copy, flight.target
+        try:
+            package = self._packages.get(copy.workspace.owner, target.package)
+        except PackageNotFound:
+            return None, failed("this card is not installed any more; ask the user to install it again")
+        spec = None if package.accepted is None else package.accepted.manifest.tool(target.tool)
+        if spec is None:
+            return package, failed("this card does not have the tool any more; list your tools again")
+        if target.tool in package.disabled:
+            return package, _turned_off(copy)
+        if not copy.workspace.is_open:
+            return package, _closed(copy.workspace, copy)
+        return package, spec
+
+    @asynccontextmanager
+    async def _turn(self, flight: _Flight, spec: ToolSpec) -> AsyncGenerator[None]:
+        """Wait in line for room at the copy, for as long as the call could last."""
+        key = (flight.copy.card.id, spec.name if spec.concurrency < MAX_IN_FLIGHT else "")
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = _Line(spec.concurrency if key[1] else MAX_IN_FLIGHT)
+        line.users += 1
+        try:
+            with anyio.move_on_after(WAKE_S + spec.timeout_ms / 1000) as waiting:
+                await line.room.acquire()
+            if waiting.cancelled_caught:
+                words = (
+                    f"the card had no room for this within {WAKE_S + spec.timeout_ms / 1000:g} s; call it less often"
+                )
+                flight.stop(failed(words, "service_timeout"), "deadline", words)
+                await anyio.lowlevel.checkpoint()
+            try:
+                yield
+            finally:
+                if not waiting.cancelled_caught:
+                    line.room.release()
+        finally:
+            line.users -= 1
+            if not line.users:
+                del self._lines[key]
+
+    def _flight(self, connection: Connection, call_id: str) -> _Flight | None:
+        flight = self._flights.get(call_id)
+        return flight if flight is not None and flight.connection is connection else None
+
+    def _state_of(self, copy: Copy) -> str:
+        awake = self._connections.is_awake(copy.card.package or "", copy.card.id)
+        return "awake" if awake else "paused"
+
+    def _remember_end(self, call_id: str) -> None:
+        self._ended[call_id] = time.monotonic()
+        while len(self._ended) > REMEMBERED_ENDS:
+            self._ended.popitem(last=False)
+
+    def _on_workspace(self, before: Workspace | None, after: Workspace | None) -> None:
+        """End what has lost its arrow or its card, and what waits for a workspace that was closed (decision 25)."""
+        for flight in tuple(self._flights.values()):
+            copy = flight.copy
+            if before is None or copy.workspace.id != before.id:
+                continue
+            if after is None or copy.card.id not in after.board.cards:
+                words = "the card was removed"
+                flight.stop(failed(f"{words} while it ran this", "agent_lost"), "unloaded", words)
+            elif copy.arrow.id not in after.board.arrows:
+                words = "the arrow to this card was removed"
+                flight.stop(failed(f"{words}; ask the user to draw it again", "forbidden"), "disconnected", words)
+            elif not after.is_open and flight.connection is None:
+                flight.stop(_closed(after, copy), "disabled", "the workspace was closed")
+
+    def _on_package(self, package: Package) -> None:
+        """End what runs on a version that is not the accepted one any more, and what waits for a tool switched off."""
+        for flight in tuple(self._flights.values()):
+            if flight.target.package != package.id:
+                continue
+            if package.removed:
+                words = "the card was uninstalled"
+                flight.stop(failed(f"{words} while it ran this", "agent_lost"), "unloaded", words)
+            elif flight.target.tool in package.disabled and flight.connection is None:
+                flight.stop(_turned_off(flight.copy), "disabled", "the tool was turned off")
+            elif flight.connection is not None and package.accepted and flight.digest != package.accepted.digest:
+                words = "the card was updated"
+                flight.stop(failed(f"{words} while it ran this; call it again", "agent_lost"), "unloaded", words)
+
+
+class _Line:
+    """Who waits for room, first come, first served."""
+
+    def __init__(self, places: int) -> None:
+        self.room = anyio.Semaphore(places)
+        self.users = 0
+
+
+def _turned_off(copy: Copy) -> Result:
+    return failed(f"the card {copy.card.title!r} has turned this tool off for now", "forbidden")
+
+
+def _closed(workspace: Workspace, copy: Copy) -> Result:
+    words = f"open the workspace {workspace.name!r}, which contains the card {copy.card.title!r}, then try again"
+    return failed(f"the card's workspace is not open: ask the user to {words}", "forbidden")
