@@ -4,8 +4,7 @@ from typing import Any, TypedDict
 
 from toolwire import Server
 from toolwire.core.jsontypes import JsonObject
-from toolwire.sdk import ToolContext
-from toolwire.sdk.asking import AskForm, AskModel, AskRoots, Elicited
+from toolwire.sdk import AskForm, AskModel, AskRoots, Elicited, ToolContext
 
 asking = Server("asking")
 

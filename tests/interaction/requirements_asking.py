@@ -57,7 +57,7 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
         f"{SPEC_2025}/client/elicitation#url-mode; mcp.md 1.2, URL elicitation",
         frozenset({HTTP_2025, STDIO_2025}),
     ),
-    "mrtr.once": Requirement("What a body did before it asked happens once.", "docs/adr/0015", NEW),
+    "mrtr.once": Requirement("What a body did before it asked happens once.", "docs/adr/0016", NEW),
     "mrtr.rounds": Requirement("Each round has questions and a state of its own.", MRTR, NEW),
     "mrtr.again": Requirement(
         "Missing, partial and wrong answers are asked for again; unknown keys are ignored.", MRTR, NEW
@@ -70,7 +70,7 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
     ),
     "mrtr.elsewhere": Requirement(
         "Where the body is not here any more, it begins anew with the answers in the state.",
-        "mcp.md S37; docs/adr/0015",
+        "mcp.md S37; docs/adr/0016",
         frozenset({HTTP_2026}),
     ),
     "mrtr.repeated": Requirement("The same repeat twice has the same answer, and no second effect.", MRTR, NEW),

@@ -11,8 +11,7 @@ from tests.interaction.bench import NEW, Bench, Gate
 from tests.interaction.cells import Talk, talking
 from tests.interaction.requirements import HTTP_2026, STDIO_2026, Cell, proves
 from tests.interaction.transport import connect
-from toolwire.sdk import ToolContext
-from toolwire.sdk.asking import AskForm
+from toolwire.sdk import AskForm, ToolContext
 from toolwire.server import Server
 
 on_both = pytest.mark.parametrize("cell", [HTTP_2026, STDIO_2026])

@@ -7,6 +7,13 @@ light.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from toolwire.sdk.asking import AskForm as AskForm
+from toolwire.sdk.asking import AskModel as AskModel
+from toolwire.sdk.asking import AskPage as AskPage
+from toolwire.sdk.asking import AskRoots as AskRoots
+from toolwire.sdk.asking import Elicited as Elicited
+from toolwire.sdk.asking import Root as Root
+from toolwire.sdk.asking import Sampled as Sampled
 from toolwire.sdk.bundle import SdkMcpServer as SdkMcpServer
 from toolwire.sdk.bundle import create_sdk_mcp_server as create_sdk_mcp_server
 from toolwire.sdk.content import ContentRef as ContentRef
