@@ -5,10 +5,13 @@ what it leaves open: requests do not wait for each other, what is kept includes 
 renewed, a refused token is renewed before anybody is asked to sign in again, and no message repeats what a server said.
 """
 
+import logging
 import math
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -36,6 +39,16 @@ FAILED_S = 5.0
 """How long a failed sign-in stands: a client that is refused tries once more in the older protocol, at once."""
 HARMLESS = "error", "error_description"
 MAX_WORDS = 300
+REGISTRATION_STATUS = re.compile(r"Registration failed: (\d{3})")
+LOOPBACK = "localhost", "127.0.0.1", "::1"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not what the official provider logs, with its traceback, of what it also raises."""
+    return record.msg != "OAuth flow error"
+
+
+logging.getLogger("mcp.client.auth.oauth2").addFilter(_is_news)
 
 
 class OAuth(OAuthClientProvider):
@@ -118,7 +131,12 @@ class OAuth(OAuthClientProvider):
         if self.context.oauth_metadata is None:
             shown = shown_url(self.context.server_url)
             return f"{shown} wants a token and does not say where to get one; give it a key or a header"
-        return f"no client could be registered for the sign-in, so it needs a client id: {_told(error)}"
+        words = str(error)
+        if found := REGISTRATION_STATUS.match(words):  # and then the whole answer, which may have a secret in it
+            words = f"HTTP {found[1]}"
+        elif words.startswith("Invalid registration response"):
+            words = "the answer is no registration"
+        return f"no client could be registered for the sign-in, so it needs a client id: {words[:MAX_WORDS]}"
 
     async def begin(self) -> None:
         """A token is about to be asked for anew.
@@ -215,6 +233,21 @@ class OAuth(OAuthClientProvider):
                 f"with {self._issuer!r}"
             )
         return found
+
+    def _get_token_endpoint(self) -> str:
+        return self.checked(super()._get_token_endpoint())
+
+    def checked(self, url: str) -> str:
+        """An endpoint of the authorization server, if what is sent there can be read by nobody on the way.
+
+        Raises:
+            SignInFailed: it is neither https, nor on this machine, nor where an MCP server is that is not https either.
+        """
+        place, server = urlsplit(url), urlsplit(self.context.server_url)
+        as_open_as_the_server = server.scheme == "http" and place.hostname == server.hostname
+        if place.scheme == "https" or place.hostname in LOOPBACK or as_open_as_the_server:
+            return url
+        raise SignInFailed(f"the authorization server's {shown_url(url)} is not https, so nobody signs in there")
 
     async def _handle_token_response(self, response: httpx2.Response) -> None:
         if response.status_code not in (200, 201):

@@ -109,6 +109,8 @@ class PersonOAuth(OAuth):
                 f"the authorization server {shown_url(str(metadata.issuer))} does not say that it takes PKCE with "
                 "S256, without which a sign-in is not safe"
             )
+        if metadata is not None:
+            self.checked(str(metadata.authorization_endpoint))
         self.context.client_metadata.scope = union_scopes(self.context.client_metadata.scope, self._auth.scope)
         return await super()._perform_authorization_code_grant()
 

@@ -1,14 +1,20 @@
 """A program signs in at an MCP server for itself: nobody is asked, and its secret goes to one authorization server."""
 
 from typing import Any
+from urllib.parse import parse_qs
 
 import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from tests.unit.providers.authority import AUTH, MCP, Authority
+from tests.unit.providers.remote_rig import serving
 from toolwire.providers.remote_auth import Assertion, Auth, Credentials, Enterprise, SignIn, SignInFailed
 from toolwire.providers.remote_oauth_store import Kept, MemoryTokens
 from toolwire.providers.remote_sign_in import auth_of
@@ -129,6 +135,33 @@ async def test_a_jwt_that_is_refused_is_not_tried_again():
     with pytest.raises(SignInFailed, match="invalid_grant"):
         await text_of(authority, Assertion(client_id="me", assertion="jwt-1"))
     assert len(authority.forms) == 1
+
+
+async def test_an_identity_provider_exchanges_an_id_token_for_an_assertion():
+    authority = Authority()
+    forms: list[dict[str, list[str]]] = []
+    answers = [Response(status_code=403), Response("no JSON"), JSONResponse({"access_token": "jag-1"})]
+
+    async def exchange(request: Request) -> Response:
+        forms.append(parse_qs((await request.body()).decode()))
+        return answers.pop(0)
+
+    async with serving(Starlette(routes=[Route("/token", exchange, methods=["POST"])])) as url:
+        auth = Enterprise(
+            client_id="me",
+            client_secret="s",
+            id_token="id-1",
+            idp_client_id="idp",
+            idp_token_endpoint=f"{url}/token",
+        )
+        with pytest.raises(SignInFailed, match="the identity provider gives no assertion: HTTP 403"):
+            await text_of(authority, auth)
+        with pytest.raises(SignInFailed, match="is no token"):
+            await text_of(authority, auth)
+        assert await text_of(authority, auth) == "access-1"
+    assert forms[-1]["subject_token"] == ["id-1"]
+    assert (forms[-1]["audience"], forms[-1]["resource"]) == ([AUTH], [MCP])
+    assert authority.forms[0]["assertion"] == "jag-1"
 
 
 async def test_an_identity_provider_that_cannot_be_reached_is_named():

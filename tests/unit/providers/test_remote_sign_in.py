@@ -250,6 +250,54 @@ async def test_without_pkce_nobody_signs_in():
     assert authority.links == []
 
 
+@pytest.mark.parametrize("endpoint", ["authorization_endpoint", "token_endpoint"])
+async def test_nothing_is_sent_to_where_others_can_read_it(endpoint: str):
+    authority = Authority()
+    authority.metadata[endpoint] = "http://auth.test/open"
+    async with client_of(authority) as client:
+        with pytest.raises(SignInFailed, match=r"http://auth\.test/open is not https"):
+            await client.post(MCP)
+    assert authority.forms == []
+
+
+async def test_metadata_that_cannot_be_read_is_told_without_its_values():
+    authority = Authority()
+    authority.registration = {"redirect_uris": ["secret-9"]}
+    async with client_of(authority) as client:
+        with pytest.raises(SignInFailed) as raised:
+            await client.post(MCP)
+    assert "secret-9" not in raised.value.message
+
+
+async def test_a_renewal_that_is_no_token_means_a_new_sign_in():
+    authority = Authority()
+    async with client_of(authority) as client:
+        await client.post(MCP)
+        authority.issued.clear()
+        authority.token_answer = lambda form: (
+            httpx2.Response(200, json={"token": "secret-9"}) if form["grant_type"] == "refresh_token" else None
+        )
+        assert (await client.post(MCP)).text == "access-3"
+    assert len(authority.links) == 2
+
+
+async def test_where_no_client_can_be_registered_one_is_asked_for():
+    authority = Authority()
+    authority.metadata["registration_endpoint"] = f"{AUTH}/none"
+    async with client_of(authority) as client:
+        with pytest.raises(SignInFailed, match="needs a client id"):
+            await client.post(MCP)
+
+
+async def test_a_client_with_an_issuer_is_not_used_where_none_is_named():
+    authority = Authority()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(401 if request.url.path == "/mcp" else 404))
+    auth = auth_of(MCP, SignIn(show=authority.browse, client_id="mine", issuer=AUTH), MemoryTokens(MCP))
+    async with httpx2.AsyncClient(transport=transport, auth=auth) as client:
+        with pytest.raises(SignInFailed, match="names no authorization server"):
+            await client.post(MCP)
+
+
 async def test_where_nobody_can_sign_in_nothing_is_registered_and_the_message_says_what_to_do():
     authority = Authority()
     async with client_of(authority, show=None) as client:
