@@ -25,18 +25,9 @@ from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery, delivery_id_of
 from toolwire.gateway.desk import Desk
 from toolwire.gateway.hand_over import publish_at_once
-from toolwire.gateway.link_frames import (
-    POLICY,
-    BadFrame,
-    Receive,
-    Send,
-    data_of,
-    draft_of,
-    payload_bytes,
-    sort_out,
-    texts_of,
-)
+from toolwire.gateway.link_frames import BadFrame, data_of, draft_of, payload_bytes, sort_out, texts_of
 from toolwire.gateway.presence import Presence
+from toolwire.surfaces.web_sockets import POLICY, Receive, Send
 from toolwire.wire.link import (
     PROTOCOL,
     Answered,

@@ -15,14 +15,9 @@ from toolwire.gateway.attached_link import FAILED, REPLY_LIMIT_BYTES, AttachedLi
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.keys import KeyRecord
-from toolwire.gateway.link_frames import (
-    POLICY,
-    Receive,
-    Send,
-    refuse_handshake,
-)
 from toolwire.gateway.presence import Presence
 from toolwire.surfaces.limits import credentials_in
+from toolwire.surfaces.web_sockets import POLICY, Receive, Send, refuse_handshake
 
 logger = logging.getLogger("toolwire.gateway")
 

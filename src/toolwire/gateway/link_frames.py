@@ -3,24 +3,18 @@
 What stands in a frame is wire/link.py's business, what to do about it link.py's.
 """
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import MutableMapping, Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from toolwire.core.errors import InvalidRequest, ToolwireError
+from toolwire.core.errors import InvalidRequest
 from toolwire.gateway.channel import Draft
 from toolwire.wire.link import Answered, FromAgent, FromGateway, Publish, decode_from_agent
-from toolwire.wire.rest import failure
-
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 BATCH_BYTES: Final = 512 * 1024
 """About how much goes into one WebSocket message; a larger frame goes alone."""
-POLICY: Final = 1008
-"""Close code: we refuse this agent."""
 
 
 class BadFrame(Struct, frozen=True):
@@ -77,17 +71,6 @@ def draft_of(frame: Publish) -> Draft:
 def payload_bytes(frame: Publish | Answered) -> int:
     """How large that is what a frame brings."""
     return len(_encode(frame.payload if isinstance(frame, Publish) else frame.result))
-
-
-async def refuse_handshake(scope: MutableMapping[str, Any], send: Send, error: ToolwireError) -> None:
-    """Answer the handshake with an HTTP status where the server can, else with a close."""
-    if "websocket.http.response" not in (scope.get("extensions") or {}):
-        await send({"type": "websocket.close", "code": POLICY, "reason": error.code})
-        return
-    status, body = failure(error)
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})
 
 
 def _ref_in(data: bytes | str | msgspec.Raw) -> int | None:
