@@ -32,6 +32,10 @@ Sharing: TypeAlias = Literal["session", "principal", "everybody"]
 """Who has one session together: the calls of one session of ours, of one principal, or all."""
 
 
+ServerOf: TypeAlias = Callable[[Caller], Server]
+"""Where a caller finds the server, with its credentials; asked once for each session."""
+
+
 class PoolRules(Struct, frozen=True):
     """Who has a session, and how many sessions there are.
 
@@ -55,7 +59,7 @@ class RemotePool:
     """Sessions with one server, opened when they are needed.
 
     Args:
-        server: where it is.
+        server: where it is; or what says so for a caller, whose own credentials it may bear.
         tasks: where connections live; it must outlast the pool, and `aclose` must come before its end.
         name: what messages call the server.
         patience: how long to wait for it.
@@ -66,7 +70,7 @@ class RemotePool:
 
     def __init__(
         self,
-        server: Server,
+        server: Server | ServerOf,
         tasks: TaskGroup,
         name: str,
         patience: Patience | None = None,
@@ -127,7 +131,7 @@ class RemotePool:
         member = self._members.get(key)
         if member is None:
             self._make_room()
-            member = self._members[key] = self._opened(asked)
+            member = self._members[key] = self._opened(caller, asked)
             if not self._is_swept:
                 self._is_swept = True
                 self._tasks.start_soon(self._sweep)
@@ -142,10 +146,10 @@ class RemotePool:
             case "session":
                 return caller.owner, caller.principal, caller.session_id or ""
 
-    def _opened(self, asked: "_Askable") -> "_Member":
+    def _opened(self, caller: Caller, asked: "_Askable") -> "_Member":
         scopes = Scopes()
         provider = RemoteProvider(
-            self._server,
+            self._server(caller) if callable(self._server) else self._server,
             self._tasks,
             self.name,
             self._patience,
@@ -253,7 +257,7 @@ def _logging(scopes: Scopes) -> Callable[[JsonObject], None]:
 
 @asynccontextmanager
 async def open_pool(
-    server: Server,
+    server: Server | ServerOf,
     name: str,
     patience: Patience | None = None,
     rules: PoolRules = DEFAULT_RULES,

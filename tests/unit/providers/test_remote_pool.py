@@ -43,6 +43,19 @@ async def test_each_principal_has_one_session_that_no_other_has():
         assert seen.methods.count("initialize") == len(sessions) == len(pool) == 2
 
 
+async def test_each_principal_may_bring_credentials_of_its_own():
+    async with our_server(echo) as (server, seen):
+
+        def for_caller(caller: Caller) -> HttpServer:
+            return HttpServer(server.url, (("x-who", caller.principal),))
+
+        async with open_pool(for_caller, "far") as pool:
+            for caller in (ADA, BOB):
+                await call(pool, caller, text="hi")
+
+        assert {each["x-who"] for each in seen.headers} == {"ada", "bob"}
+
+
 async def test_a_target_that_is_everybodys_has_one_session():
     rules = PoolRules(sharing="everybody")
     async with our_server(echo, protocol="legacy") as (server, seen), open_pool(server, "far", rules=rules) as pool:
