@@ -10,6 +10,7 @@ from tests.interaction.bench import JSON_ONLY, OLD, Gate, Peer
 from tests.interaction.cells import Talk, talking
 from tests.interaction.requirements import HTTP_2025, STDIO_2025, Cell, proves
 from tests.interaction.test_asking import curious
+from tests.interaction.test_resume import back
 from toolwire.sdk import ToolContext
 from toolwire.server import Server
 
@@ -187,3 +188,20 @@ async def test_the_same_key_again_is_asked_the_same_on_its_own_stream():
         assert (second["params"], second["id"] == first["id"]) == (first["params"], False)
         await client.respond(second)
         assert "Ann" in str(await two.message())
+        # Of the first stream's question nothing is left.
+        assert await client.send({"jsonrpc": "2.0", "id": first["id"], "result": form(name="Eve")}) == 202
+
+
+@proves("asking.own-stream", HTTP_2025)
+async def test_a_client_that_lost_the_stream_is_asked_again_when_it_comes_back():
+    async with talking(HTTP_2025, curious, ABLE) as talk:
+        client, call = Asked(talk, by_method()), Conversation(talk)
+        assert talk.peer is not None
+        await call.begin("greet")
+        first = await call.message()
+        call.answer.leave()
+        again = await back(talk.peer, call.answer.ids[0])
+        second = await again.frame()
+        assert second == first
+        await client.respond(second)
+        assert "Ann" in str(await again.frame())

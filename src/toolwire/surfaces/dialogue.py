@@ -25,19 +25,19 @@ Request: TypeAlias = Callable[[bytes], Callable[[], None]]
 
 
 class _Sent:
-    """One request of ours; `done` is to be called when nobody waits for its response any more."""
+    """One request of ours. `ids` are those of all requests that ask the same question, on whatever stream.
 
-    __slots__ = ("asking", "done", "key", "peer")
+    `done` is to be called when nobody waits for the response any more.
+    """
 
-    def __init__(self, peer: Peer, asking: Asking, key: str) -> None:
+    __slots__ = ("asking", "done", "ids", "key", "peer")
+
+    def __init__(self, peer: Peer, asking: Asking, key: str, ids: list[str]) -> None:
         self.peer = peer
         self.asking = asking
         self.key = key
+        self.ids = ids
         self.done: Callable[[], None] | None = None
-
-    def end(self) -> None:
-        if self.done is not None:
-            self.done()
 
 
 class Dialogue:
@@ -51,8 +51,8 @@ class Dialogue:
         sent = self._sent.get(posted.id) if isinstance(posted.id, str) else None
         if sent is None or sent.peer != peer:
             return
-        del self._sent[posted.id]
-        sent.end()
+        for id_ in sent.ids:
+            forget(self._sent, id_)
         if posted.result is not None:
             sent.asking.give(sent.key, posted.result)
         else:
@@ -60,21 +60,41 @@ class Dialogue:
 
     def way(self, peer: Peer, asking: Asking, request: Request | None) -> "ByRequest":
         """The way for the questions of one call, on the caller's stream, where it has one."""
-        return ByRequest(self._sent, peer, asking, request)
+        before = asking.way.ids if isinstance(asking.way, ByRequest) else {}
+        return ByRequest(self._sent, peer, asking, request, before)
 
     def __len__(self) -> int:
         return len(self._sent)
 
 
-class ByRequest:
-    """A `Way` by requests of ours on the stream that answers the client's."""
+def forget(sent: dict[str, _Sent], id_: str) -> bool:
+    """Expect no response to a request of ours any more; says whether one was expected."""
+    found = sent.pop(id_, None)
+    if found is not None and found.done is not None:
+        found.done()
+    return found is not None
 
-    def __init__(self, sent: dict[str, _Sent], peer: Peer, asking: Asking, request: Request | None) -> None:
+
+class ByRequest:
+    """A `Way` by requests of ours on the stream that answers the client's.
+
+    Attributes:
+        ids: of the requests that ask each question, by its key; those of streams before this one, too.
+    """
+
+    def __init__(
+        self,
+        sent: dict[str, _Sent],
+        peer: Peer,
+        asking: Asking,
+        request: Request | None,
+        ids: dict[str, list[str]],
+    ) -> None:
         self._sent = sent
         self._peer = peer
         self._asking = asking
         self._request = request
-        self._ids: dict[str, str] = {}
+        self.ids = ids
 
     def ask(self, questions: Sequence[Question]) -> None:
         """See `engine.asking.Way.ask`."""
@@ -82,23 +102,22 @@ class ByRequest:
         if request is None:
             raise _no_stream(questions)
         for question in questions:
-            id_ = self._ids[question.key] = new_id("ask")
-            sent = self._sent[id_] = _Sent(self._peer, self._asking, question.key)
+            id_ = new_id("ask")
+            ids = self.ids.setdefault(question.key, [])
+            ids.append(id_)
+            sent = self._sent[id_] = _Sent(self._peer, self._asking, question.key, ids)
             sent.done = request(request_body(id_, question))
 
     def withdraw(self, keys: Iterable[str]) -> None:
         """See `engine.asking.Way.withdraw`."""
         for key in keys:
-            id_ = self._ids.get(key, "")
-            sent = self._sent.pop(id_, None)
-            if sent is not None:
-                sent.end()
-                self._tell(cancelled_body(msgspec.json.encode(id_), "the answer is not wanted any more"))
+            for id_ in self.ids.get(key, ()):
+                if forget(self._sent, id_):
+                    self._tell(cancelled_body(msgspec.json.encode(id_), "the answer is not wanted any more"))
 
     def complete(self, key: str) -> None:
         """See `engine.asking.Way.complete`."""
-        id_ = self._ids.get(key)
-        if id_ is not None:
+        for id_ in self.ids.get(key, ()):
             self._tell(elicitation_complete_body(id_))
 
     def _tell(self, body: bytes) -> None:

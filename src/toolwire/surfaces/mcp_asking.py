@@ -111,7 +111,7 @@ async def _on_stream(engine: Engine, asked: Asked, call: Call, listener: Listene
     if not submission.replayed:
         record.asker = asking = Asking(call.client_capabilities, call.deadline)
         _attach(asked, asking)
-    elif isinstance(record.asker, Asking) and not record.over:
+    elif isinstance(record.asker, Asking) and not record.over and asked.request is not None:
         # The same key again, perhaps because the stream with the question is lost: ask on this one, too.
         _attach(asked, record.asker)
         if record.asker.questions and record.asker.way is not None:
@@ -144,7 +144,8 @@ async def _until_turn(
     parked = None if state is None else parking.find(state.call_id, bound)
     before = given.responses if state is None else {**given.responses, **state.answers}
     if parked is None:
-        if state is not None and engine.find(state.call_id) is None:
+        on_gateway = asked.endpoint.plane == "gateway"  # where an agent remembers what it answered under the old id
+        if state is not None and not on_gateway and engine.find(state.call_id) is None:
             call = replace(call, id=state.call_id)  # begun anew, it is still the same call
         asking = Asking(call.client_capabilities, call.deadline, before, repeats=True)
         parked = begun = Parked(call.id, asking, bound)

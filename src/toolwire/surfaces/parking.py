@@ -155,8 +155,9 @@ class Parking:
         self._parked.move_to_end(parked.call_id)
         self._stop_timer(parked)
         parked.timer = self._timekeeper.after(STATE_TTL_S, partial(self._expire, parked))
-        while len(self._parked) > MAX_PARKED:
-            self._give_up(next(iter(self._parked.values())), "too many calls wait for an answer")
+        if len(self._parked) > MAX_PARKED:
+            oldest = next(one for one in self._parked.values() if not one.waiting)  # `parked` itself at the latest
+            self._give_up(oldest, "too many calls wait for an answer")
         return self.seal.close(parked.call_id, parked.asking.given, parked.bound)
 
     def resume(self, parked: Parked, deadline: float) -> None:
