@@ -13,12 +13,13 @@ import anyio.lowlevel
 import msgspec
 from msgspec import Struct
 
+from toolwire.agent.asking import GatewayAsker
 from toolwire.core.call import Call, Caller
 from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
 from toolwire.sdk.context import ToolContext
-from toolwire.wire.link import Message, call_id_of
+from toolwire.wire.link import INPUT_REQUIRED, USER_CONTINUE, Message, call_id_of
 
 PAGE_ROWS: Final = 500
 """How many rows a gateway gives at once."""
@@ -175,12 +176,13 @@ class Inbound:
         channel: where it came from.
     """
 
-    __slots__ = ("_ctx", "_questions", "cancelled", "channel", "message")
+    __slots__ = ("_asker", "_ctx", "_questions", "cancelled", "channel", "message")
 
     def __init__(self, message: Message, channel: Channel) -> None:
         self.message = message
         self.channel = channel
         self.cancelled = False
+        self._asker: GatewayAsker | None = None
         self._ctx: Ctx | None = None
         self._questions: dict[str, _Question] | None = None
 
@@ -211,6 +213,23 @@ class Inbound:
         if self.cancelled:
             ctx.abandon()
         return ctx
+
+    @property
+    def asker(self) -> GatewayAsker | None:
+        """Asks the client behind the message, if it has declared something; found by `core.asking.asker_of`."""
+        if self._asker is None:
+            known = as_object(self.message.payload.get("metadata")) or {}
+            can = as_object(known.get("client_capabilities"))
+            if can is not None:
+                self._asker = GatewayAsker(self._ask_client, self._page_done, can, _deadline(known))
+        return self._asker
+
+    async def _ask_client(self, payload: JsonObject) -> JsonObject | None:
+        said = await self.inquire(INPUT_REQUIRED, payload, USER_CONTINUE)
+        return None if said is None else said.payload
+
+    def _page_done(self, key: str) -> None:
+        self.channel.publish_delta(self.message, {"text": "", "page_done": key})
 
     async def inquire(self, type: str, payload: JsonObject, expected: str) -> Message | None:
         """See `Ctx.inquire`."""

@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 from toolwire.agent.answers import Answers, Sources
 from toolwire.agent.outgoing import Outgoing
 from toolwire.core.change import Change, ListChanged
-from toolwire.wire.link import Ask, Changed, Forget, FromGateway, Refused, Register, Registered, Registration
+from toolwire.wire.link import Ask, Changed, Continue, Forget, FromGateway, Refused, Register, Registered, Registration
 
 _log = logging.getLogger("toolwire.agent")
 
@@ -65,6 +65,8 @@ class Presented:
                 self._answers.take(frame, tasks)
             case Forget():
                 self._answers.forget(frame.ref)
+            case Continue():
+                self._answers.go_on(frame)
             case Registered():
                 self._open.discard(frame.ref)
             case _:

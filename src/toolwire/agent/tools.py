@@ -14,7 +14,7 @@ from msgspec import Struct
 from toolwire.agent.context import Inbound
 from toolwire.agent.worker import Body
 from toolwire.core.call import Call
-from toolwire.core.handler import Emit, Handler, is_prompt
+from toolwire.core.handler import Emit, Handler, is_prompt, may_ask
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_tool_name
 from toolwire.core.result import Result, failed
@@ -180,7 +180,7 @@ def checked_tools(tools: Iterable[DecoratedTool]) -> Tools:
 
 
 def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = False) -> _Offered:
-    definition = tool.tool
+    definition, handler = tool.tool, tool.bind(_context)
     skill = Skill(
         name=definition.name,
         description=definition.description,
@@ -192,11 +192,11 @@ def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = F
         expose_as_tool=expose,
         idempotent=definition.idempotent,
         strict=definition.strict,
+        may_ask=may_ask(handler),
         long_running=long_running or definition.task != "never",
         timeout_ms=None if definition.timeout_s is None else math.ceil(definition.timeout_s * 1000),
     )
     lane = "" if is_async(tool.__wrapped__) else definition.name
-    handler = tool.bind(_context)
     return _Offered(skill, handler, lane, definition.repeatable, is_prompt(handler))
 
 

@@ -104,7 +104,8 @@ class Catalog:
             if tool.name in entries:
                 raise InvalidParam(f"two tools are named {tool.name!r}; rename one of them", param=tool.name)
             known = self._entries.get(tool.name)
-            if known is not None and known.serves(tool, provider, delegate):
+            asks = may_ask((handlers or {}).get(tool.name) or provider.call)
+            if known is not None and known.may_ask == asks and known.serves(tool, provider, delegate):
                 entries[tool.name] = known
             else:
                 entries[tool.name] = Entry(

@@ -7,6 +7,7 @@ registration), `on_changed` and `on_removed`.
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import UNSET
 
 from toolwire.core.change import Change, ListChanged, ResourceUpdated
 from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, PayloadTooLarge, StoreConflict
-from toolwire.core.handler import Delegate
+from toolwire.core.handler import Delegate, mark_asking
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.names import valid_tool_name
@@ -38,13 +39,14 @@ MAX_REGISTRATION_BYTES = 1024 * 1024
 class _Agent:
     """An agent in memory. `version` is the version of its row in the store."""
 
-    __slots__ = ("catalog", "delegate", "extras", "offered", "record", "version")
+    __slots__ = ("asking", "catalog", "delegate", "extras", "offered", "record", "version")
 
     def __init__(self, record: AgentRecord, version: int, catalog: Catalog, delegate: Delegate) -> None:
         self.record = record
         self.version = version
         self.catalog = catalog
         self.delegate = delegate
+        self.asking = mark_asking(partial(delegate.call))
         self.extras = AgentExtras({})
         self.offered = Offered()
 
@@ -315,7 +317,8 @@ class Agents:
         fallback = not tools and self._fallback_tool
         if fallback:
             tools = [message_tool(record.agent_id, record.display_name or record.name)]
-        changed = agent.catalog.replace(tools, agent.delegate, agent.delegate)
+        asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask}
+        changed = agent.catalog.replace(tools, agent.delegate, agent.delegate, asking)
         declared = {tool.name: declared_extras(tool.input_schema) for tool in tools}
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)
         agent.offered = offered_of(record.resources, record.prompts)

@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 from anyio import get_cancelled_exc_class
 
+from toolwire.core.asking import asker_of
 from toolwire.core.call import Call
 from toolwire.core.errors import (
     AgentBusy,
@@ -26,8 +27,9 @@ from toolwire.core.errors import (
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Failure
+from toolwire.gateway.questions import answers_to
 from toolwire.providers.agent_reply import event_of
-from toolwire.wire.link import Answered, Ask, AskMethod, Forget, FromGateway, Noted
+from toolwire.wire.link import Answered, Ask, AskMethod, Continue, Forget, FromGateway, Noted
 
 MAX_OPEN: Final = 1000
 """Questions that one link has not answered yet."""
@@ -44,16 +46,27 @@ _ERRORS: Final = (
 
 
 class _Open:
-    __slots__ = ("answer", "emit", "ready")
+    __slots__ = ("_news", "answer", "emit", "questions")
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
-        self.ready = anyio.Event()
         self.answer: JsonObject | ToolwireError | None = None
+        self.questions: list[JsonObject] = []
+        self._news = anyio.Event()
 
     def resolve(self, answer: JsonObject | ToolwireError) -> None:
         self.answer = answer
-        self.ready.set()
+        self._news.set()
+
+    def ask(self, payload: JsonObject) -> None:
+        self.questions.append(payload)
+        self._news.set()
+
+    async def stirred(self) -> None:
+        """Wait until it is answered, or its agent asks something."""
+        while self.answer is None and not self.questions:
+            self._news = anyio.Event()
+            await self._news.wait()
 
 
 class LinkAsks:
@@ -80,7 +93,9 @@ class LinkAsks:
         waiting = self._open[ref] = _Open(emit)
         self._put(Ask(ref, method, params, round(call.deadline, 3), call.client_capabilities))
         try:
-            await waiting.ready.wait()
+            await waiting.stirred()
+            if waiting.answer is None:
+                await self._ask_meanwhile(ref, waiting)
         except get_cancelled_exc_class():
             self._put(Forget(ref))
             raise
@@ -94,8 +109,14 @@ class LinkAsks:
     def noted(self, frame: Noted) -> None:
         """Tell who asked what happens on the way."""
         waiting = self._open.get(frame.ref)
-        if waiting is not None and waiting.answer is None and (event := event_of(frame.payload)) is not None:
+        if waiting is None or waiting.answer is not None:
+            return
+        if "questions" in frame.payload:
+            waiting.ask(frame.payload)
+        elif (event := event_of(frame.payload)) is not None:
             waiting.emit(event)
+        elif isinstance(key := frame.payload.get("page_done"), str) and (asker := asker_of(waiting.emit)) is not None:
+            asker.complete(key)
 
     def answered(self, frame: Answered) -> None:
         """Hand the answer to who waits for it, if it still does."""
@@ -108,6 +129,20 @@ class LinkAsks:
             waiting.resolve(frame.result)
         else:
             waiting.resolve(InvalidAgentResponse("the agent's answer has neither result nor error"))
+
+    async def _ask_meanwhile(self, ref: int, waiting: _Open) -> None:
+        async with anyio.create_task_group() as tasks:
+            while waiting.answer is None:
+                asked, waiting.questions = waiting.questions, []
+                for payload in asked:
+                    tasks.start_soon(self._ask_client, ref, waiting, payload)
+                await waiting.stirred()
+            tasks.cancel_scope.cancel("the question is answered")
+
+    async def _ask_client(self, ref: int, waiting: _Open, payload: JsonObject) -> None:
+        number = payload.get("question")
+        answer = await answers_to(payload, waiting.emit)
+        self._put(Continue(ref, number if isinstance(number, int) else 0, answer))
 
     def end(self) -> None:
         """The link is gone."""

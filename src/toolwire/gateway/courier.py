@@ -29,6 +29,7 @@ from toolwire.gateway.channel_shelf import row_op
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery
 from toolwire.gateway.presence import Presence
+from toolwire.gateway.questions import ask_meanwhile
 from toolwire.gateway.registration import MESSAGE_SOURCE
 from toolwire.wire.link import TERMINAL_TYPES, Message, message_id_of
 
@@ -287,7 +288,10 @@ class Courier:
 
     async def _outcome(self, call: Call, channel: Channel, delivery: Delivery) -> Message:
         try:
-            return await delivery.wait()
+            await delivery.stirred()
+            if delivery.questions:
+                await ask_meanwhile(delivery, self._clock)
+            return delivery.outcome()
         except get_cancelled_exc_class():
             is_wanted = call.outlives_request and call.task is None  # a task is cancelled by whoever wanted it
             if not is_wanted and not self._cut_off(delivery):

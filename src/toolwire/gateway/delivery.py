@@ -11,6 +11,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+from toolwire.core.asking import asker_of
 from toolwire.core.errors import ToolwireError
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Del, Op, Put
@@ -75,11 +76,12 @@ class Delivery:
         lease: ends the waiting for a taker that does not come back.
         on_settled: its desk is told when it is answered or given up.
         on_failed: told when it is given up, for a message that no call waits for.
+        questions: what its taker asks and nobody has taken up yet.
     """
 
     __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "joins_end",
-                 "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner", "recorded",
-                 "repeatable", "taken_by", "taker")  # fmt: skip
+                 "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner", "questions",
+                 "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
         self.id = message.message_id
@@ -103,6 +105,8 @@ class Delivery:
         self.error: ToolwireError | None = None
         self.on_settled: Callable[[Delivery], None] | None = None
         self.on_failed: Callable[[Delivery, ToolwireError], None] | None = None
+        self.questions: list[Message] | None = None
+        self.told: list[Message] | None = None
         self._event: anyio.Event | None = None
 
     @property
@@ -114,9 +118,13 @@ class Delivery:
         """A reply is on the channel: progress, or the answer. Only what the agent itself says counts."""
         if message.publisher_id != self.agent_id:
             return
-        if message.type in (DELTA, INPUT_REQUIRED):
+        if message.type == INPUT_REQUIRED and "questions" in message.payload:
+            self._ask(message)
+        elif message.type in (DELTA, INPUT_REQUIRED):
             if self.emit is not None and (event := event_of(message.payload)) is not None:
                 self.emit(event)
+            elif "page_done" in message.payload:
+                self._complete(message.payload["page_done"])
         elif message.type in TERMINAL_TYPES and not self.settled:
             self.answer = message
             self._settle()
@@ -136,19 +144,33 @@ class Delivery:
             if self.on_failed is not None:
                 self.on_failed(self, error)
 
-    async def wait(self) -> Message:
-        """The terminal reply.
+    async def stirred(self) -> None:
+        """Wait until it is answered or given up, or until its taker asks something."""
+        while not self.settled and not self.questions:
+            self._event = anyio.Event()
+            await self._event.wait()
+
+    def outcome(self) -> Message:
+        """The terminal reply, which is there.
 
         Raises:
             ToolwireError: it was given up.
         """
-        if not self.settled:
-            self._event = anyio.Event()
-            await self._event.wait()
         if self.error is not None:
             raise self.error
         assert self.answer is not None
         return self.answer
+
+    def take_questions(self) -> list[Message]:
+        """What is asked and not taken up yet."""
+        taken, self.questions = self.questions or [], None
+        return taken
+
+    def tell_answer(self, message: Message) -> None:
+        """Tell its taker what was answered, and whoever has it after that."""
+        self.told = [*(self.told or ()), message]
+        if self.taker is not None:
+            self.taker.tell(message)
 
     def stop_lease(self) -> None:
         """No lease runs any more."""
@@ -168,6 +190,16 @@ class Delivery:
     def done_op(self) -> Op:
         """What says in the store that it need not be delivered again."""
         return Del("delivery", self.agent_id, self.id)
+
+    def _ask(self, message: Message) -> None:
+        self.questions = [*(self.questions or ()), message]
+        if self._event is not None:
+            self._event.set()
+
+    def _complete(self, key: object) -> None:
+        asker = None if self.emit is None else asker_of(self.emit)
+        if asker is not None and isinstance(key, str):
+            asker.complete(key)
 
     def _settle(self) -> None:
         self.stop_lease()

@@ -255,6 +255,8 @@ class Desk:
         delivery.taken_by = taker.journal
         delivery.attempts += 1
         taker.in_flight += 1
+        for message in delivery.told or ():
+            taker.tell(message)
 
     def release(self, delivery: Delivery) -> None:
         """Its taker has the message no longer."""

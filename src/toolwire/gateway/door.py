@@ -17,6 +17,7 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity, identity_of
 from toolwire.gateway.library import Libraries
 from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
+from toolwire.surfaces.parking import Parking
 
 MAX_ADMITTED = 16_384
 """(key, agent) pairs whose admission is remembered; beyond that all are forgotten and worked out anew."""
@@ -45,6 +46,7 @@ class GatewayDoor:
         call_timeout_s: the time-out of a call whose tool has none of its own.
         owns_context: whether a caller (second) may go on in a channel (third) with an agent (first).
         libraries: what agents offer beside tools; without it that is nothing.
+        parking: where calls wait that ask a client of 2026-07-28; without it they cannot.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class GatewayDoor:
         call_timeout_s: float = 60.0,
         owns_context: Callable[[str, Caller, str], Awaitable[bool]] | None = None,
         libraries: Libraries | None = None,
+        parking: Parking | None = None,
     ) -> None:
         self.public_url = public_url
         self._auth = auth
@@ -62,6 +65,7 @@ class GatewayDoor:
         self._call_timeout_s = call_timeout_s
         self._owns_context = owns_context
         self._libraries = libraries
+        self._parking = parking
         self._places: dict[str, _Place] = {}
         self._admitted: dict[tuple[str, str], _Admitted] = {}
         agents.on_removed(self._forget)
@@ -121,6 +125,7 @@ class GatewayDoor:
             owns_context=None if self._owns_context is None else partial(self._owns_context, record.agent_id),
             library=self._library(record),
             logs=True,
+            parking=self._parking,
         )
 
     def _library(self, record: AgentRecord) -> Library:

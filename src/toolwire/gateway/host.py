@@ -41,7 +41,9 @@ from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
+from toolwire.surfaces.parking import Parking
 from toolwire.surfaces.rest import RestApp
+from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
 
 
@@ -68,6 +70,13 @@ async def open_gateway(config: Config) -> AsyncGenerator[Gateway]:
         yield gateway
 
 
+def _door(
+    config: Config, auth: Auth, agents: Agents, conversations: Conversations, libraries: Libraries, parking: Parking
+) -> GatewayDoor:
+    public_url, owns_context = config.public_url or "", conversations.owns
+    return GatewayDoor(auth, agents, public_url, config.call_timeout_s, owns_context, libraries, parking)
+
+
 @asynccontextmanager
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
@@ -87,8 +96,8 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    libraries = Libraries(agents, presence.asks)
-    door = GatewayDoor(auth, agents, config.public_url or "", config.call_timeout_s, conversations.owns, libraries)
+    parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
+    door = _door(config, auth, agents, conversations, Libraries(agents, presence.asks), parking)
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     settings = HttpSettings(
@@ -116,7 +125,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         known = agents.known(call.agent_id)
         return None if known is None else AgentProvider(call.agent_id, courier).resume
 
-    async with engine.running(), http.running(), anyio.create_task_group() as tasks:
+    async with engine.running(), parking.running(), http.running(), anyio.create_task_group() as tasks:
         await keys.load()
         await agents.load()
         left = await presence.load()

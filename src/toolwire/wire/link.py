@@ -29,7 +29,10 @@ From the agent, each with the `chat_message` as `in_reply_to` and, for one messa
   `{"text": "", "log": {"level", "text", "logger"?}}` becomes a `Log`, which goes to clients that asked for it.
 * `agent.input_required`, not terminal: the agent rests until a `user.continue` answers it. `{"text", "approvals":
   [{"call_id", "tool", "arguments", "reason"}]}`: what is asked in words, and the calls that wait for a yes or a no. It
-  becomes a `Progress` with that text.
+  becomes a `Progress` with that text. With `"questions": [{"key", "method", "params"}]` the caller's MCP client is
+  asked (`elicitation/create`, `sampling/createMessage`, `roots/list`, in MCP's words), and the gateway answers by a
+  `user.continue` `{"answers": {key: result}, "deadline", "client_capabilities"}` or `{"error": {"code", "message",
+  "data"}}`. An `agent_reply_delta` `{"text": "", "page_done": key}` says that the page of a URL has done its work.
 
 Resources, prompts and completions are no messages: they leave no record. What a `Registration` lists with its contents
 (`text` or `blob` of a resource, `messages` of a prompt) the gateway gives by itself; for everything else it sends an
@@ -68,7 +71,8 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
     skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for. `strict`
-    says that a text is never decoded where the schema wants something else.
+    says that a text is never decoded where the schema wants something else, `may_ask` that calls of it may ask their
+    caller's MCP client.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     idempotent: bool = False
     long_running: bool = False
     strict: bool = False
+    may_ask: bool = False
     timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
 
 
@@ -241,9 +246,21 @@ class Forget(Struct, frozen=True, tag="forget", tag_field="frame"):
 
 
 class Noted(Struct, frozen=True, tag="noted", tag_field="frame"):
-    """Something that happens while an `Ask` is answered; `payload` is that of an `agent_reply_delta`."""
+    """Something that happens while an `Ask` is answered; `payload` is that of an `agent_reply_delta`.
+
+    With `questions`, as in an `agent.input_required`, and the agent's number of them in `question`, the client is
+    asked, and a `Continue` answers.
+    """
 
     ref: int
+    payload: JsonObject
+
+
+class Continue(Struct, frozen=True, tag="continue", tag_field="frame"):
+    """The answer to the `question` of a `Noted` that asked the client; `payload` is that of a `user.continue`."""
+
+    ref: int
+    question: int
     payload: JsonObject
 
 
@@ -256,7 +273,7 @@ class Answered(Struct, frozen=True, tag="answered", tag_field="frame", omit_defa
 
 
 FromAgent: TypeAlias = Hello | Publish | Read | Drain | Register | Changed | Noted | Answered
-FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused | Registered | Ask | Forget
+FromGateway: TypeAlias = Welcome | Deliver | Published | Rows | Refused | Registered | Ask | Forget | Continue
 
 _encoder = msgspec.json.Encoder()
 _from_agent = msgspec.json.Decoder(FromAgent)
