@@ -292,6 +292,17 @@ async def test_a_task_goes_on_when_the_connection_that_began_it_is_gone():
         assert (await end_of(talk, task_id))["status"] == "completed"
 
 
+@proves("tasks.cancelled", HTTP_2026)
+@pytest.mark.virtual_time
+async def test_a_call_whose_client_leaves_before_it_is_told_of_a_task_is_cancelled():
+    async with talking(HTTP_2026, jobs) as talk:
+        assert talk.peer is not None
+        answer = talk.peer.start("tools/call", able(name="work", arguments={}))
+        await talk.gate.until(entered=1)
+        answer.leave()
+        await talk.gate.until(cancelled=1)
+
+
 @proves("tasks.known")
 @on_newer_cells
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])

@@ -1,16 +1,17 @@
 """Makes a task of a call that is under way; whether it should be one is not decided here."""
 
+from contextlib import suppress
 from functools import partial
 
 import anyio
 from msgspec.structs import replace
 
 from toolwire.core.call import TaskTerms
-from toolwire.core.errors import StoreConflict
-from toolwire.core.ports import Put
+from toolwire.core.errors import StoreUnavailable
+from toolwire.core.ports import Del, Put
 from toolwire.core.result import failed
 from toolwire.engine.engine import TIMEOUT_TEXT, Engine
-from toolwire.engine.offload import encode_record, unpack
+from toolwire.engine.offload import encode_record
 from toolwire.engine.record import Record
 
 
@@ -21,21 +22,17 @@ async def promote(engine: Engine, record: Record, terms: TaskTerms) -> None:
         StoreUnavailable: it cannot be committed, and is no task.
     """
     before, call = record.call, replace(record.call, watched=True, task=terms)
-    row = encode_record(replace(record.stored(), call=call))
-    owner = call.caller.owner
-    known = await engine.store.get("call", owner, call.id) if before.durable else None
-    if known is not None and (await unpack(known.value, engine.blobs)).status != "running":
-        return  # it has ended
-    claim = Put("call", owner, call.id, row, 0 if known is None else known.version)
+    row, owner = encode_record(replace(record.stored(), call=call)), call.caller.owner
     record.call = call  # should it end while this is written, its end is committed, too
     try:
         with anyio.CancelScope(shield=True):  # a cancelled body would not know whether its call is a task
-            await engine.store.tx([claim, Put("open_call", owner, call.id, b"")])
-    except StoreConflict:
-        return  # its end is in the store already
+            await engine.store.tx([Put("open_call", owner, call.id, row)])
     except BaseException:
         record.call = before
         raise
+    with anyio.CancelScope(shield=True), suppress(StoreUnavailable):
+        if await engine.store.get("call", owner, call.id) is not None:  # it had ended before that
+            await engine.store.tx([Del("open_call", owner, call.id)])
     if record.over:
         return
     record.slow = None
