@@ -15,7 +15,8 @@ from toolwire.agent import Agent
 from toolwire.sdk import ToolContext, ToolError
 
 EXTENSION = "io.modelcontextprotocol/tasks"
-CAN: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {EXTENSION: {}}}}
+CAN: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}, "extensions": {EXTENSION: {}}}}
+PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 
 
 def digger(gate: Gate) -> Agent:
@@ -34,6 +35,13 @@ def digger(gate: Gate) -> Agent:
         """Hit a rock."""
         await gate.hold()
         raise ToolError("a rock")
+
+    @agent.tool(task="optional")
+    async def agree(ctx: ToolContext) -> str:
+        """Ask where to dig."""
+        answer = await ctx.elicit("Where?", PLACE, key="where")
+        await gate.hold()
+        return f"{answer.action} {answer.content}"
 
     @agent.tool
     async def look() -> str:
@@ -142,6 +150,23 @@ async def test_a_task_belongs_to_the_key_that_began_it_and_to_its_agent():
             answer = await stranger.peer.ask("subscriptions/listen", params)
             assert (await answer.frame())["params"]["notifications"] == {}
         assert (await client.look(task_id))["status"] == "working"
+
+
+@proves("tasks.agents", GATEWAY_2026)
+async def test_an_agent_asks_the_client_of_its_task():
+    gate = Gate()
+    gate.release.set()
+    async with calling(gate) as (_, client):
+        task_id = (await client.begin("agree"))["taskId"]
+        with anyio.fail_after(5):
+            while (task := await client.look(task_id))["status"] == "working":
+                await anyio.lowlevel.checkpoint()
+        assert (task["status"], task["inputRequests"]["where"]["params"]["message"]) == ("input_required", "Where?")
+        answers = {"where": {"action": "accept", "content": {"place": "here"}}}
+        done = await client.ask("tasks/update", taskId=task_id, inputResponses=answers)
+        assert done["result"]["resultType"] == "complete"
+        ended = await client.end_of(task_id)
+        assert ended["result"]["content"][0]["text"] == "accept {'place': 'here'}"
 
 
 @proves("tasks.agents", GATEWAY_2026)
