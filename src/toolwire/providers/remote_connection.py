@@ -200,6 +200,8 @@ class RemoteConnection:
     def _what_ended(self) -> str:
         if isinstance(self._server, HttpServer):
             return "the connection was closed"
+        if self._tail.too_long:
+            return f"its process {self._server.argv[0]!r} wrote a line of more than {MAX_BODY_BYTES} bytes"
         return f"its process {self._server.argv[0]!r} ended"
 
     def _what_failed(self, error: Exception) -> str:

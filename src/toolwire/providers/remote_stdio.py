@@ -1,4 +1,4 @@
-"""An MCP server as a child process: the official stdio transport, and the last words of the child's stderr."""
+"""An MCP server as a child process, and the last words of its stderr; its messages, `remote_pipes` reads."""
 
 import os
 import sys
@@ -8,7 +8,9 @@ from typing import Any
 
 import anyio
 from mcp import StdioServerParameters, stdio_client
+from mcp.client.stdio import get_default_environment
 
+from toolwire.providers.remote_http import MAX_BODY_BYTES
 from toolwire.providers.remote_server import StdioServer
 
 MAX_TAIL_BYTES = 8192
@@ -18,10 +20,11 @@ MIN_SECRET_LEN = 6
 
 
 class Tail:
-    """The last bytes that were written to a pipe."""
+    """The last bytes that a child has written to its stderr; `too_long` says that a line on its stdout was."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
+        self.too_long = False
         self.ended = anyio.Event()
 
     async def follow(self, descriptor: int) -> None:
@@ -40,6 +43,10 @@ class Tail:
         finally:
             self.ended.set()
 
+    def stop_reading(self) -> None:
+        """Note that a line on stdout was too long."""
+        self.too_long = True
+
     def text(self, secrets: tuple[str, ...] = ()) -> str:
         """What is kept, on lines of its own, with `secrets` made unreadable."""
         text = self._kept.decode(errors="replace").strip()
@@ -56,17 +63,13 @@ async def child_process(server: StdioServer, tail: Tail) -> AsyncGenerator[Any]:
     Raises:
         OSError: the program cannot be started.
     """
-    parameters = StdioServerParameters(
-        command=server.argv[0],
-        args=list(server.argv[1:]),
-        env=dict(server.env),
-        cwd=server.cwd,
-        encoding_error_handler="replace",
-    )
     if sys.platform == "win32":  # a pipe cannot be waited for there
-        async with stdio_client(parameters) as streams:
+        async with stdio_client(_parameters(server)) as streams:
             yield streams
         return
+    from toolwire.providers.remote_pipes import piped  # noqa: PLC0415 -- it exists on POSIX alone
+
+    env = get_default_environment() | dict(server.env)
     reading, writing = os.pipe()
     try:
         os.set_blocking(reading, False)
@@ -74,7 +77,7 @@ async def child_process(server: StdioServer, tail: Tail) -> AsyncGenerator[Any]:
             tasks.start_soon(tail.follow, reading)
             try:
                 with os.fdopen(writing, "w") as errlog:
-                    async with stdio_client(parameters, errlog=errlog) as streams:
+                    async with piped(server, env, errlog, MAX_BODY_BYTES, tail.stop_reading) as streams:
                         errlog.close()  # the child has its own; the pipe ends with the last copy
                         yield streams
             finally:
@@ -83,3 +86,13 @@ async def child_process(server: StdioServer, tail: Tail) -> AsyncGenerator[Any]:
                 tasks.cancel_scope.cancel()
     finally:
         os.close(reading)
+
+
+def _parameters(server: StdioServer) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=server.argv[0],
+        args=list(server.argv[1:]),
+        env=dict(server.env),
+        cwd=server.cwd,
+        encoding_error_handler="replace",
+    )

@@ -44,13 +44,15 @@ class Server:
     def tools(self, cursor: str | None) -> dict[str, Any]:
         if MODE == "endless":
             return {"tools": [tool(f"t{cursor or 0}")], "nextCursor": str(int(cursor or 0) + 1)}
+        if MODE == "circle":
+            return {"tools": [tool("t")], "nextCursor": "again"}
         if MODE == "huge":
             return {"tools": [tool("huge", description="x" * 100_000), tool("odd", inputSchema=ODD)]}
         if MODE == "wrong":
             return {"tools": [tool("wrong", inputSchema={"type": "array"})]}
         if MODE == "nonsense":
             return {"tools": "none of your business"}
-        names = NAMES.get(MODE, ["work", "change", "die", "hang", "pid"])
+        names = NAMES.get(MODE, ["work", "change", "die", "hang", "pid"] + ["flood"] * (MODE == "flood"))
         tools = [tool(name) for name in names]
         if MODE == "liar":
             tools = [tool("lie", outputSchema={"type": "object", "properties": {"n": {"type": "integer"}}})]
@@ -73,6 +75,9 @@ class Server:
                 os._exit(3)
             case "hang":
                 return None
+            case "flood":
+                while True:
+                    sys.stdout.write("x" * 2**20)
             case "lie":
                 return {"content": [], "structuredContent": {"n": "many"}}
             case "pid":

@@ -89,6 +89,16 @@ async def test_every_call_under_way_ends_when_the_child_dies(tmp_path: Path):
     assert outcomes == [AgentLost] * 3
 
 
+async def test_a_line_that_never_ends_is_given_up_before_it_fills_the_memory(tmp_path: Path):
+    notes = tmp_path / "notes"
+    async with open_remote(child("hostile.py", "flood", str(notes)), "far") as provider:
+        with anyio.fail_after(30), pytest.raises(AgentLost, match="wrote a line of more than 67108864 bytes"):
+            await provider.call(call_of("flood"), ignore)
+
+        assert (await provider.call(call_of("work"), ignore)).content == (Text("work"),)
+        assert len(starts(notes)) == 2
+
+
 async def test_a_closed_provider_leaves_no_process_behind(tmp_path: Path):
     notes = tmp_path / "notes"
     async with open_remote(child("hostile.py", "plain", str(notes)), "far"):
@@ -179,6 +189,7 @@ async def test_noise_on_stdout_is_skipped(caplog: pytest.LogCaptureFixture):
     ("mode", "words"),
     [
         ("endless", "far does not list its tools: it lists more than 5000 tools or 200 pages"),
+        ("circle", "far does not list its tools: its page 'again' comes a second time"),
         ("nonsense", "far does not list its tools as MCP does"),
         ("wrong", "far does not list its tools as MCP does: tools.0.inputSchema.type"),
         ("twice", "far lists two tools named 'same'"),
