@@ -24,13 +24,14 @@ from toolwire.providers.remote_server import Callbacks, HttpServer, Patience
 from toolwire.providers.remote_sign_in import auth_of
 
 MODERN = "2026-07-28"
+LIMIT_S = 60.0
 METADATA_URL = "https://conformance-test.local/client-metadata.json"
 """Of the document that the suite takes for the client's."""
 
 
 async def visit(link: str) -> None:
     """Be the person: open the link, and go where it leads."""
-    async with httpx2.AsyncClient(follow_redirects=True, timeout=10) as browser:
+    async with httpx2.AsyncClient(follow_redirects=True, timeout=LIMIT_S) as browser:
         await browser.get(link)
 
 
@@ -75,8 +76,8 @@ async def main(url: str) -> None:
     server = HttpServer(url, protocol="auto" if modern else "legacy", auth=auth)
     callbacks = Callbacks(elicit=completing(accept), sample=sample, roots=no_roots)
     task: Callable[..., Awaitable[None]] = TASKS.get(scenario, call_all)
-    with anyio.fail_after(25):
-        async with open_remote(server, "suite", Patience(connect_s=20), callbacks=callbacks) as provider:
+    with anyio.fail_after(LIMIT_S):
+        async with open_remote(server, "suite", Patience(connect_s=LIMIT_S), callbacks=callbacks) as provider:
             await task(provider, given)
 
 

@@ -13,7 +13,7 @@ from toolwire.providers.remote import RemoteProvider
 from toolwire.providers.remote_library import RemoteLibrary
 
 CALLER = Caller("suite", "suite", "cli")
-CALL_S = 20.0
+CALL_S = 60.0
 FILLING: dict[str, Any] = {"string": "text", "integer": 5, "number": 5, "boolean": True, "array": [], "object": {}}
 
 

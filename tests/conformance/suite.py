@@ -24,6 +24,7 @@ PACKAGE = ("package.json", "package-lock.json", ".npmrc")
 PROGRAM = Path("node_modules/@modelcontextprotocol/conformance/dist/index.js")
 NODE_AT_LEAST = 22
 SCENARIO_LIMIT_S = 120.0
+CLIENT_LIMIT_S = 90.0
 NOT_RUN = "NOT RUN"
 COMPLAINTS = ("FAILURE", "WARNING", NOT_RUN)
 """The words of the suite that say that something is wrong."""
@@ -117,6 +118,7 @@ class Suite:
         """
         with tempfile.TemporaryDirectory() as made:
             options = ["--scenario", scenario, "--spec-version", revision, "--force", "--output-dir", made]
+            options += ["--timeout", f"{CLIENT_LIMIT_S * 1000:.0f}"]
             done = self._call(["client", "--command", command, *options])
             written = sorted(Path(made).rglob("checks.json"))
             if not written:
