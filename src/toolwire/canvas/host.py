@@ -1,45 +1,65 @@
 """Puts the canvas together on ports that are open already; it decides nothing by itself."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from msgspec import Struct
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
 
+from toolwire.canvas.app import CanvasApp
+from toolwire.canvas.arrow_log import ArrowLog
+from toolwire.canvas.card_calls import CardCalls
+from toolwire.canvas.card_connections import CardConnections, Waker
+from toolwire.canvas.card_link import PATH as CARD_LINK
+from toolwire.canvas.card_link import CardLinks, CardTokens
+from toolwire.canvas.card_log import CardLog
+from toolwire.canvas.card_requests import Answer, CardRequests
 from toolwire.canvas.editor import Editor
+from toolwire.canvas.families.granted import Families
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.packages import Packages
 from toolwire.canvas.rest import OwnerReader
 from toolwire.canvas.routes_board import BoardRoutes
+from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
 from toolwire.canvas.shown import Shown
+from toolwire.canvas.states import CardStates
 from toolwire.canvas.told import tell_of_boards
-from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.canvas.toolbox import Toolboxes
+from toolwire.canvas.toolbox_door import ToolboxDoor
+from toolwire.canvas.waking import PageWaker
+from toolwire.canvas.workspaces import Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
-from toolwire.core.board import Card
+from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.rest import RestApp
-
-PREFIXES = ("/api/v1/workspaces", "/api/v1/card-packages", "/api/v1/terminals")
-"""REST paths of the canvas, and what lies below them."""
+from toolwire.surfaces.sessions import Sessions
 
 
 class Canvas(Struct, frozen=True):
-    """A canvas that serves: `app` answers the paths that `serves` names."""
+    """A canvas that serves; `app` answers the paths that `app.serves` names."""
 
-    app: ASGIApp
+    app: CanvasApp
     workspaces: Workspaces
     packages: Packages
+    toolboxes: Toolboxes
+    connections: CardConnections
     feed: Feed
 
-    def serves(self, path: str) -> bool:
-        """Whether a path is the canvas' own."""
-        return any(path == prefix or path.startswith(f"{prefix}/") for prefix in PREFIXES)
+
+class _Cards(Struct, frozen=True):
+    """What runs the calls of cards."""
+
+    connections: CardConnections
+    calls: CardCalls
+    log: CardLog
+    arrows: ArrowLog
+    links: CardLinks
 
 
 @asynccontextmanager
@@ -51,19 +71,60 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
         opened: the ports.
         directory: keys and agents.
     """
-    feed = Feed()
+    engine, feed = opened.engine, Feed()
     workspaces = Workspaces(opened.store, opened.clock, feed)
     packages = Packages(opened.store, opened.clock, Path(config.data) / "packages", directory.trusts)
-    reader = OwnerReader(directory, config.request_limit_bytes)
-
-    def state_of(workspace: Workspace, card: Card) -> str:
-        if card.agent_id is None:
-            return "idle"
-        return "online" if directory.agent(workspace.owner, card.agent_id).online else "offline"
-
-    shown = Shown(workspaces, state_of)
+    cards = _cards(config, opened, directory, workspaces, packages, feed, PageWaker(workspaces, feed), {})
+    toolboxes = Toolboxes(
+        workspaces, packages, cards.calls, Families(()), engine, compile_validator, config.call_timeout_s
+    )
+    shown = Shown(workspaces, CardStates(directory, cards.connections))
     tell_of_boards(workspaces, feed, shown)
-    editor = Editor(workspaces, shown)
+    guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
+    routes = _routes(config, directory, workspaces, packages, cards, shown, feed)
+    rest = RestApp(routes, guard, lambda: 'Bearer realm="canvas"')
+    sessions = Sessions(
+        opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True
+    )
+    door = ToolboxDoor(directory, toolboxes)
+    http = McpHttp(engine, door, sessions, guard, HttpSettings(config.request_limit_bytes, config.sse_keepalive_s))
+    await workspaces.load()
+    await packages.load()
+    async with http.running():
+        app = CanvasApp(http, door.serves, rest, {CARD_LINK: cards.links}.get, guard)
+        yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
+
+
+def _cards(
+    config: Config,
+    opened: Opened,
+    directory: Directory,
+    workspaces: Workspaces,
+    packages: Packages,
+    feed: Feed,
+    waker: Waker,
+    more: Mapping[str, Answer],
+) -> _Cards:
+    engine, clock = opened.engine, opened.clock
+    connections, log = CardConnections(waker), CardLog(clock, feed)
+    arrows = ArrowLog(opened.store, engine.recorder, clock, feed, config.history_ttl_s)
+    calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock)
+    connections.on_lost(calls.lost)
+    requests = CardRequests(workspaces, packages, calls, log, more)
+    links = CardLinks(directory, CardTokens(), packages, connections, requests)
+    return _Cards(connections, calls, log, arrows, links)
+
+
+def _routes(
+    config: Config,
+    directory: Directory,
+    workspaces: Workspaces,
+    packages: Packages,
+    cards: _Cards,
+    shown: Shown,
+    feed: Feed,
+) -> Sequence[BaseRoute]:
+    reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(
         reader,
         workspaces,
@@ -73,12 +134,9 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
         packages,
         lambda agent_id: f"{config.public_url or ''}/{agent_id}/toolbox/mcp",
     )
-    routes: Sequence[BaseRoute] = [
+    return [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
         *boards.routes(),
         *PackageRoutes(reader, packages, workspaces).routes(),
+        *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
     ]
-    guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    await workspaces.load()
-    await packages.load()
-    yield Canvas(RestApp(routes, guard, lambda: 'Bearer realm="canvas"'), workspaces, packages, feed)

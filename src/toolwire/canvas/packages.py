@@ -134,6 +134,17 @@ class Packages:
             raise PackageNotFound(f"there is no package {package_id!r}; list yours, or install it first")
         return package
 
+    def owner_of(self, package_id: str) -> str:
+        """Whose a package is.
+
+        Raises:
+            PackageNotFound: there is none of that id.
+        """
+        package = self._packages.get(package_id)
+        if package is None:
+            raise PackageNotFound(f"there is no package {package_id!r}")
+        return package.owner
+
     def of_owner(self, owner: str) -> list[Package]:
         """An owner's packages, in the order in which they were installed."""
         return [package for package in self._packages.values() if package.owner == owner]

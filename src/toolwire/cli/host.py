@@ -41,7 +41,7 @@ async def open_host(config: Config) -> AsyncGenerator[Host]:
 
 def _joined(gateway: ASGIApp, canvas: Canvas) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan" and canvas.serves(scope["path"]):
+        if scope["type"] != "lifespan" and canvas.app.serves(scope["path"]):
             await canvas.app(scope, receive, send)
         else:
             await gateway(scope, receive, send)

@@ -1,0 +1,169 @@
+"""The cards that are there: one connection a process or frame, found by package and copy, and woken where they sleep.
+
+It carries no bytes (card_link) and starts nothing by itself (`Waker`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import anyio
+from msgspec import Struct
+
+from toolwire.canvas.card_port import WAKE_S, DidNotStart
+from toolwire.canvas.packages import Package
+from toolwire.wire.card import event_body
+from toolwire.wire.card_messages import CardRef
+
+MAX_BACKLOG_BYTES = 64 * 1024 * 1024
+"""What may wait for a card that does not read; beyond that its connection is given up."""
+
+
+class Waker(Protocol):
+    """Brings cards to life."""
+
+    def wake(self, package: Package, card: CardRef) -> None:
+        """See to it that the copy connects; nothing happens if that is under way."""
+        ...
+
+    def why_not(self, package: Package) -> str | None:
+        """Why a card that was woken is not there, as far as that is known."""
+        ...
+
+
+class CardConnection:
+    """A live card. `instance` is the one copy that it is for, or `None` for all of its package.
+
+    Attributes:
+        outgoing: messages that wait to be sent, the oldest first.
+        ready: something waits, or the connection is to be closed.
+        close_reason: why it is to be closed; `None` while it is not.
+    """
+
+    def __init__(self, package: Package, instance: str | None) -> None:
+        self.package = package
+        self.instance = instance
+        self.outgoing: deque[bytes] = deque()
+        self.ready = anyio.Event()
+        self.close_reason: str | None = None
+        self._backlog = 0
+
+    def serves(self, card_id: str) -> bool:
+        """Whether it is for a copy."""
+        return self.instance is None or self.instance == card_id
+
+    def send(self, event: str, data: Struct) -> None:
+        """See `card_port.Connection.send`."""
+        self.post(event_body(event, data))
+
+    def post(self, body: bytes) -> None:
+        """Send a message as soon as the card takes it."""
+        if self.close_reason is not None:
+            return
+        self._backlog += len(body)
+        if self._backlog > MAX_BACKLOG_BYTES:
+            self.close("it does not read what it is sent")
+            return
+        self.outgoing.append(body)
+        self.ready.set()
+
+    def close(self, reason: str) -> None:
+        """End the connection."""
+        if self.close_reason is None:
+            self.close_reason = reason
+            self.ready.set()
+
+    def take(self) -> Sequence[bytes]:
+        """What waits, to be sent now."""
+        taken = tuple(self.outgoing)
+        self.outgoing.clear()
+        self._backlog = 0
+        self.ready = anyio.Event()
+        return taken
+
+
+class CardConnections:
+    """All connections; see `card_port.Connections`.
+
+    Args:
+        waker: brings cards to life.
+    """
+
+    def __init__(self, waker: Waker) -> None:
+        self._waker = waker
+        self._open: dict[str, list[CardConnection]] = {}
+        self._waiting: dict[tuple[str, str], _Waiting] = {}
+        self._lost: list[Callable[[CardConnection, str], None]] = []
+
+    def on_lost(self, listener: Callable[[CardConnection, str], None]) -> None:
+        """Tell `listener` of every connection that ends, and why."""
+        self._lost.append(listener)
+
+    def attach(self, connection: CardConnection) -> None:
+        """A card is there. An older connection for the same copies gives way to it."""
+        mine = self._open.setdefault(connection.package.id, [])
+        for older in tuple(mine):
+            if older.instance == connection.instance:
+                older.close("another connection speaks for the card now")
+                self.detach(older, "it was started anew")
+        mine.append(connection)
+        for (package_id, card_id), waiting in tuple(self._waiting.items()):
+            if package_id == connection.package.id and connection.serves(card_id):
+                waiting.arrived.set()
+
+    def detach(self, connection: CardConnection, reason: str) -> None:
+        """A card is gone; saying so twice is fine."""
+        mine = self._open.get(connection.package.id, [])
+        if connection not in mine:
+            return
+        mine.remove(connection)
+        if not mine:
+            del self._open[connection.package.id]
+        for listener in tuple(self._lost):
+            listener(connection, reason)
+
+    def of_package(self, package_id: str) -> Sequence[CardConnection]:
+        """The connections of a package's copies."""
+        return tuple(self._open.get(package_id, ()))
+
+    def present(self, package_id: str, card_id: str) -> CardConnection | None:
+        """The connection to a copy, if there is one; one that is for it alone comes first."""
+        found = [one for one in self._open.get(package_id, ()) if one.serves(card_id)]
+        return next((one for one in found if one.instance == card_id), found[0] if found else None)
+
+    def is_awake(self, package_id: str, card_id: str) -> bool:
+        """See `card_port.Connections.is_awake`."""
+        return self.present(package_id, card_id) is not None
+
+    async def ready(self, package: Package, card: CardRef) -> CardConnection:
+        """See `card_port.Connections.ready`."""
+        found = self.present(package.id, card.id)
+        if found is not None:
+            return found
+        key = (package.id, card.id)
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            waiting = self._waiting[key] = _Waiting()
+        waiting.users += 1
+        try:
+            self._waker.wake(package, card)
+            with anyio.move_on_after(WAKE_S):
+                await waiting.arrived.wait()
+        finally:
+            waiting.users -= 1
+            if not waiting.users:
+                self._waiting.pop(key, None)
+        found = self.present(package.id, card.id)
+        if found is None:
+            why = self._waker.why_not(package)
+            words = f"the card {card.name!r} did not start within {WAKE_S:g} s"
+            raise DidNotStart(f"{words}: {why}" if why else f"{words}; ask the user to look at its log")
+        return found
+
+
+class _Waiting:
+    """Those who wait for one copy."""
+
+    def __init__(self) -> None:
+        self.arrived = anyio.Event()
+        self.users = 0

@@ -1,0 +1,31 @@
+"""In a word, how each card does, as boards show it; it changes nothing."""
+
+from toolwire.canvas.card_connections import CardConnections
+from toolwire.canvas.identity import Directory
+from toolwire.canvas.workspaces import Workspace
+from toolwire.core.board import Card
+from toolwire.core.errors import AgentNotFound
+
+
+class CardStates:
+    """Says how cards do: an agent is "online" or "offline", a copy of a package "awake" or "paused", others "idle".
+
+    Args:
+        directory: the agents.
+        connections: the cards that are there.
+    """
+
+    def __init__(self, directory: Directory, connections: CardConnections) -> None:
+        self._directory = directory
+        self._connections = connections
+
+    def __call__(self, workspace: Workspace, card: Card) -> str:
+        """How a card of a workspace does."""
+        if card.package is not None:
+            return "awake" if self._connections.is_awake(card.package, card.id) else "paused"
+        if card.agent_id is None:
+            return "idle"
+        try:
+            return "online" if self._directory.agent(workspace.owner, card.agent_id).online else "offline"
+        except AgentNotFound:
+            return "missing"
