@@ -5,6 +5,7 @@ What the methods answer is told in test_stdio.py. mcp.md 1.1, S32.
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from tests.interaction.bench import ERAS, NEW, OLD, Gate, body
 from tests.interaction.requirements import STDIO_2025, STDIO_2026, proves
 from tests.interaction.stdio import open_engine, open_pipes
 from tests.interaction.transport import PATIENCE_S
+from toolwire.core.errors import MissingCapability
+from toolwire.sdk import ToolContext
+from toolwire.server import Server
 from toolwire.surfaces.stdio_pipe import MAX_LINE_BYTES, MAX_UNSENT_BYTES
 
 HELLO: dict[str, Any] = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
@@ -200,3 +204,33 @@ async def test_what_is_refused_decides_for_no_wire(era: str):
         assert "error" in await served.lines.message()
         await served.lines.ask("tools/list", era=era)
         assert "result" in await served.lines.message()
+
+
+def asker(gate: Gate) -> Server:
+    """A tool that asks, and asks once more when it is not answered."""
+    server = Server("bench", "1.0")
+
+    @server.tool
+    async def ask(ctx: ToolContext) -> str:
+        """Ask twice."""
+        form = {"type": "object", "properties": {"name": {"type": "string"}}}
+        for _ in range(2):
+            with suppress(MissingCapability):
+                await ctx.elicit("Who are you?", form)
+        return "nobody answered"
+
+    return server
+
+
+@proves("stdio.eof", STDIO_2025)
+async def test_a_question_that_nobody_can_answer_any_more_holds_up_no_end():
+    async with open_pipes(asker) as served:
+        hello: Any = {**HELLO, "capabilities": {"elicitation": {"form": {}}}}
+        await served.lines.ask("initialize", hello, 0)
+        await served.lines.message()
+        await served.lines.ask("tools/call", {"name": "ask"}, 1)
+        assert (await served.lines.message())["method"] == "elicitation/create"
+        served.lines.end()
+        await served.until_ended()
+        [*_, last] = await served.lines.messages()
+        assert last["result"]["content"][0]["text"] == "nobody answered"

@@ -41,10 +41,15 @@ class _Sent:
 
 
 class Dialogue:
-    """The questions that have no answer yet, by the id of the request that asks."""
+    """The questions that have no answer yet, by the id of the request that asks.
+
+    Attributes:
+        is_over: the client will answer nothing any more.
+    """
 
     def __init__(self) -> None:
         self._sent: dict[str, _Sent] = {}
+        self.is_over = False
 
     def take(self, posted: Posted, peer: Peer) -> None:
         """A response of a client's; what answers none of our questions to it is dropped."""
@@ -61,7 +66,13 @@ class Dialogue:
     def way(self, peer: Peer, asking: Asking, request: Request | None) -> "ByRequest":
         """The way for the questions of one call, on the caller's stream, where it has one."""
         before = asking.way.ids if isinstance(asking.way, ByRequest) else {}
-        return ByRequest(self._sent, peer, asking, request, before)
+        return ByRequest(self, self._sent, peer, asking, request, before)
+
+    def end(self) -> None:
+        """The client has said its last word: what is open fails, and nothing more is asked."""
+        for asking in [sent.asking for sent in self._sent.values()]:
+            asking.fail_all(_gone)
+        self.is_over = True
 
     def __len__(self) -> int:
         return len(self._sent)
@@ -84,12 +95,14 @@ class ByRequest:
 
     def __init__(
         self,
+        dialogue: Dialogue,
         sent: dict[str, _Sent],
         peer: Peer,
         asking: Asking,
         request: Request | None,
         ids: dict[str, list[str]],
     ) -> None:
+        self._dialogue = dialogue
         self._sent = sent
         self._peer = peer
         self._asking = asking
@@ -101,6 +114,8 @@ class ByRequest:
         request = self._request
         if request is None:
             raise _no_stream(questions)
+        if self._dialogue.is_over:
+            raise _gone()
         for question in questions:
             id_ = new_id("ask")
             ids = self.ids.setdefault(question.key, [])
@@ -123,6 +138,10 @@ class ByRequest:
     def _tell(self, body: bytes) -> None:
         if self._request is not None:
             self._request(body)()
+
+
+def _gone() -> NobodyToAsk:
+    return NobodyToAsk("the client has said its last word; nobody is there to answer any more")
 
 
 def _no_stream(questions: Sequence[Question]) -> NobodyToAsk | PageRequired:

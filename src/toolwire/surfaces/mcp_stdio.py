@@ -187,6 +187,7 @@ class _Connection:
             for request in requests:
                 if request.asked.message.method == "subscriptions/listen":
                     request.scope.cancel()
+        self._dialogue.end()
 
     def _check_wire(self, asked: Asked) -> None:
         message = asked.message
