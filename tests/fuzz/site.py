@@ -65,6 +65,18 @@ async def _open(portal: BlockingPortal) -> AsyncGenerator[Site]:
             await ctx.progress(f"step {done}", done, count)
         return {"count": count}
 
+    @server.tool
+    async def ask(ctx: ToolContext) -> str:
+        """Ask the person for a name."""
+        form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        answer = await ctx.elicit("Who are you?", form)
+        return f"{answer.action} {answer.content}"
+
+    @server.tool(task="optional")
+    async def later(text: str = "later") -> str:
+        """Be a task, where the client knows them."""
+        return text
+
     mistakes = Mistakes()
     logging.getLogger().addHandler(mistakes)
     try:

@@ -18,10 +18,14 @@ from tests.fuzz.site import PAGE, PATIENCE_S, Site
 from tests.interaction.bench import BOTH
 from tests.interaction.cells import SECRET
 from tests.interaction.stdio import Lines
+from toolwire.adapters.clock import SystemClock
+from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Caller
-from toolwire.core.errors import InvalidRequest, SessionNotFound, ToolwireError
+from toolwire.core.errors import InvalidParam, InvalidRequest, SessionNotFound, ToolwireError
 from toolwire.core.jsontypes import as_object
+from toolwire.engine.recorder import Recorder
 from toolwire.surfaces.event_ids import EventIds, Mark
+from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import Message, decode
 from toolwire.wire.link import decode_from_agent, decode_from_gateway
@@ -186,7 +190,7 @@ def _ids_in(line: bytes) -> list[Any]:
 
 
 def tokens(site: Site, data: bytes) -> None:
-    """What clients keep for us and send back: session ids, event ids, and any that are made from good ones."""
+    """What clients keep for us and send back: ids of sessions and events, states, and what is made from good ones."""
     site.run(_open_tokens, data)
 
 
@@ -202,14 +206,23 @@ async def _open_tokens(data: bytes) -> None:
         with contextlib.suppress(InvalidRequest):
             ids.read(spoilt, b"mallory")
             raise AssertionError(f"somebody else's event id was taken: {spoilt!r}")
+    _open_states(text)
     await _open_sessions(text, caller)
 
 
-async def _open_sessions(text: str, caller: Caller) -> None:
-    from toolwire.adapters.clock import SystemClock  # noqa: PLC0415 -- as compose does
-    from toolwire.adapters.memory import MemoryStore  # noqa: PLC0415
-    from toolwire.engine.recorder import Recorder  # noqa: PLC0415
+def _open_states(text: str) -> None:
+    seal = Seal(b"secret", SystemClock())
+    good = seal.close("call_1", {"0": {"action": "accept"}}, ["alice", "tool"])
+    for spoilt in (text, good[: len(text)] + text, text + good, good + text):
+        with contextlib.suppress(InvalidParam):
+            seal.open(spoilt, ["alice", "tool"])
+            assert spoilt == good, f"a state that is not ours was taken: {spoilt!r}"
+        with contextlib.suppress(InvalidParam):
+            seal.open(spoilt, ["mallory", "tool"])
+            raise AssertionError(f"somebody else's state was taken: {spoilt!r}")
 
+
+async def _open_sessions(text: str, caller: Caller) -> None:
     clock = SystemClock()
     store = MemoryStore(clock)
     sessions = Sessions(store, Recorder(store), clock, b"secret", 3600.0)
