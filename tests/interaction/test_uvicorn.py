@@ -71,6 +71,24 @@ async def test_a_stop_ends_open_streams_with_an_answer_and_does_not_wait_for_eve
             await site.ended.wait()
 
 
+@proves("stop.answered", HTTP_2025)
+async def test_a_stop_ends_a_stream_that_was_gone_on_with():
+    async with open_site() as site, httpx2.AsyncClient() as client:
+        async with client.stream("POST", **request(site, OLD, TELLING)) as answer:
+            first = await anext(answer.aiter_lines())
+        sent = headers(OLD, accept="text/event-stream", last_event_id=first.removeprefix("id: "))
+        async with client.stream("GET", site.url, headers=sent) as again:
+            frames = again.aiter_lines()
+            assert (await anext(frames)).startswith("id: ")
+            site.stop()
+            with anyio.fail_after(PATIENCE_S):
+                rest = [line.removeprefix("data: ") async for line in frames if line.startswith("data: ")]
+        last = json.loads(rest[-1])
+        assert (last["id"], last["error"]["data"]["code"]) == (7, "agent_service_unavailable")
+        with anyio.fail_after(PATIENCE_S):
+            await site.ended.wait()
+
+
 @proves("stop.answered", HTTP_2025, HTTP_2026)
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_stop_answers_who_waits_for_json(era: str):

@@ -320,6 +320,11 @@ class Exchange:
                 pass
         self.on_end = None
 
+    async def ended(self) -> None:
+        """Wait until somebody has ended the stream, if there is one, and all is sent."""
+        if self._stream is not None:
+            await self._stream.sent.wait()
+
     def _ended(self, lost: bool) -> None:
         if self._timer is not None:
             self._timer.cancel()

@@ -51,7 +51,7 @@ class Resumption:
         try:
             if isinstance(found, Stream):
                 found.attach(exchange, self._after)
-                await exchange.hold(receive)
+                await self._hold(exchange, receive)
                 found.left(exchange)
                 return
             exchange.push(priming(self._id(self._after), self._streams.limits.retry_ms), owed=True)
@@ -63,6 +63,15 @@ class Resumption:
         finally:
             with anyio.move_on_after(LAST_FRAME_S, shield=True):
                 await exchange.finish(200, None)
+
+    async def _hold(self, exchange: Exchange, receive: Receive) -> None:
+        try:
+            await exchange.hold(receive)
+        except BaseException:
+            # We are cancelled, so the server stops; the request, which is too, has the last word on its stream.
+            with anyio.move_on_after(LAST_FRAME_S, shield=True):
+                await exchange.ended()
+            raise
 
     async def _read_record(self, exchange: Exchange, receive: Receive) -> None:
         asked = Asked(
