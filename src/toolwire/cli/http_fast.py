@@ -73,7 +73,7 @@ class Head:
 class WholeRequest(RequestResponseCycle):
     """A request that is there as a whole, and its answer; a `surfaces.exchange.Whole`."""
 
-    # Where each begins; what a request does not change costs it nothing.
+    # uvicorn sets these on each request. Most keep their first value, which as the class's costs a request nothing.
     disconnected = False
     keep_alive = True
     waiting_for_100_continue = False
@@ -138,13 +138,22 @@ class WholeRequest(RequestResponseCycle):
 
 
 class FastConnection(HttpConnection):
-    """One connection."""
+    """One connection, which takes each request on one of two ways.
+
+    *The long way* is uvicorn's: the parser reads the bytes, and each request gets a task. It also learns: the last head
+    that was parsed is the `Head` that this connection remembers, if requests with it can be read without the parser.
+
+    *The short way* is for a request that begins with the remembered head while the parser stands between two messages
+    (`_between`) and nothing is being answered. It is cut out of the bytes as they came (waiting in `_held` for the rest
+    of its body) and handed to the connection's own task (`_task`), which sleeps in `_wake` until there is a `_next`.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._remembers = self.limit_concurrency is None and not self.access_log
+        # uvicorn counts and logs requests on the long way alone.
+        self._may_remember = self.limit_concurrency is None and not self.access_log
         self._between = True
-        self._raw_head = b""
+        self._raw_head = b""  # of the message that the parser is reading, in case that it is to be remembered
         self._head: Head | None = None
         self._held = b""
         self._app: Any = self.app  # pyright: ignore[reportUnknownMemberType]
@@ -152,8 +161,8 @@ class FastConnection(HttpConnection):
         self._next: WholeRequest | None = None
         self._wake: asyncio.Future[None] | None = None
         self._idle_since = 0.0
-        self._starts: dict[int, bytes] = {}
-        self._starts_with: list[tuple[bytes, bytes]] = []
+        self._starts_of_answers: dict[int, bytes] = {}
+        self._shared_headers: list[tuple[bytes, bytes]] = []
 
     def data_received(self, data: bytes) -> None:
         """A part of a request has come, one, or more; a whole one with a head that is known goes the short way."""
@@ -226,13 +235,13 @@ class FastConnection(HttpConnection):
 
     def start_of_answer(self, status: int) -> bytes:
         """An answer's first bytes, up to the value of its Content-Length."""
-        if self._starts_with is not self.server_state.default_headers:  # a new list each second, for the date
-            self._starts_with = self.server_state.default_headers
-            self._starts = {}
-        start = self._starts.get(status)
+        if self._shared_headers is not self.server_state.default_headers:  # a new list each second, for the date
+            self._shared_headers = self.server_state.default_headers
+            self._starts_of_answers = {}
+        start = self._starts_of_answers.get(status)
         if start is None:
-            shared = b"".join(b"%b: %b\r\n" % header for header in self._starts_with)
-            start = self._starts[status] = b"%b%bcontent-length: " % (STATUS_LINE[status], shared)
+            shared = b"".join(b"%b: %b\r\n" % header for header in self._shared_headers)
+            start = self._starts_of_answers[status] = b"%b%bcontent-length: " % (STATUS_LINE[status], shared)
         return start
 
     @property
@@ -247,7 +256,7 @@ class FastConnection(HttpConnection):
         self._came = len(data)
 
     def _parse(self, data: bytes) -> None:
-        if self._remembers and self._between and data.startswith(b"POST "):
+        if self._may_remember and self._between and data.startswith(b"POST "):
             self._raw_head = data[: data.find(b"\r\n\r\n", 0, MAX_HEAD_BYTES) + 4]
         super().data_received(data)
 

@@ -10,12 +10,16 @@ from toolwire.engine.record import Record
 
 
 class HeldKeys:
-    """Where a key's claim lies is its *scope* (`claims.scope_of`); each stands for one call at a time."""
+    """The keys of this process's calls, by *scope*: where a key's claim lies in the store (`claims.scope_of`).
+
+    A scope goes from free to *claiming* (its first call is being committed), to *held* (that call runs), to free again.
+    Whoever comes with the same key meanwhile waits for the commit and then joins the call.
+    """
 
     def __init__(self) -> None:
+        self._claiming: dict[str, anyio.Event | None] = {}
         self._held: dict[str, tuple[Claim, Record]] = {}
-        self._scopes: dict[str, str] = {}
-        self._claiming: dict[str, anyio.Event] = {}
+        self._scope_of_call: dict[str, str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._held or self._claiming)
@@ -29,8 +33,11 @@ class HeldKeys:
         Raises:
             IdempotencyKeyReused: it is another call.
         """
-        while (underway := self._claiming.get(scope)) is not None:
-            await underway.wait()
+        while scope in self._claiming:
+            decided = self._claiming[scope]
+            if decided is None:
+                decided = self._claiming[scope] = anyio.Event()
+            await decided.wait()
         held = self._held.get(scope)
         if held is not None:
             check_same(held[0], fingerprint)
@@ -38,28 +45,29 @@ class HeldKeys:
 
     @contextmanager
     def claiming(self, scope: str) -> Generator[None]:
-        """A call is about to run under a key while the block lasts."""
-        underway = self._claiming[scope] = anyio.Event()
+        """A call is being claimed under a free key while the block lasts; at its end the key is held, or free again."""
+        self._claiming[scope] = None  # an event is for those who come meanwhile, and mostly nobody does
         try:
             yield
         finally:
-            del self._claiming[scope]
-            underway.set()
+            decided = self._claiming.pop(scope)
+            if decided is not None:
+                decided.set()
 
     def hold(self, scope: str, claim: Claim, record: Record) -> None:
         """A call runs under a key from now on."""
         self._held[scope] = (claim, record)
-        self._scopes[record.call.id] = scope
+        self._scope_of_call[record.call.id] = scope
 
     def scope_held_by(self, record: Record) -> str | None:
         """Where the claim lies that a call holds; one from before a restart may have lost its key to a later one."""
-        scope = self._scopes.get(record.call.id)
+        scope = self._scope_of_call.get(record.call.id)
         held = None if scope is None else self._held.get(scope)
         return scope if held is not None and held[1] is record else None
 
     def release(self, record: Record) -> None:
         """A call is over, and its key stands for nothing here any more."""
         scope = self.scope_held_by(record)
-        self._scopes.pop(record.call.id, None)
+        self._scope_of_call.pop(record.call.id, None)
         if scope is not None:
             del self._held[scope]

@@ -1,7 +1,11 @@
-"""Publishes what needs no commit of its own: above all an answer, which goes into the commit of its call's end.
+"""Publishes at once what needs no commit of its own, and hands answers over to the commit that ends their call.
 
-That is for the channel of one call, which the answer closes. In a conversation an answer is a row like any other and
-committed in its turn (channels.py).
+Of what an agent says there are three kinds here (`publish_at_once`):
+
+* What lies on a channel that is not durable, and deltas of a call's own channel: on the channel at once.
+* The answer on the durable channel of one call: *handed over*. It is known to the call at once and committed together
+  with the call's end; only then is it on the channel, and is its sender told (`HandedOver`).
+* All else is published as anything is (channels.py): in a conversation an answer is a row like any other.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +27,10 @@ Told: TypeAlias = Callable[[Receipt | ToolwireError], None]
 
 
 class HandedOver:
-    """An answer that is known and not committed yet; a `delivery.Joint`."""
+    """An answer that is known and not committed yet; a `delivery.Joint`.
+
+    Until then it is `pending` on its channel, so that whoever sends it again waits for the same commit.
+    """
 
     __slots__ = ("_channel", "_channels", "_message", "_told", "ops")
 

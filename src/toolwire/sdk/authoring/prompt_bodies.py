@@ -1,4 +1,8 @@
-"""Tells coroutine functions that never wait by their code; it runs none."""
+"""Tells coroutine functions that never wait by their code; it runs none.
+
+Such a body is at its end as soon as it is begun, so a call of it needs no task, no cancel scope and no timer: nobody
+could stop it half-way (`core.handler.is_prompt`; the engine and the agent's worker act on it).
+"""
 
 import dis
 import inspect
