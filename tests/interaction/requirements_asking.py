@@ -2,6 +2,7 @@
 
 from tests.interaction.requirement import (
     ALL,
+    EVERYWHERE,
     HTTP_2025,
     HTTP_2026,
     NEW,
@@ -18,21 +19,21 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
     "asking.each": Requirement(
         "Tools, prompts and resources ask for forms, pages, samples and roots, and go on with the answers.",
         f"{SPEC_2025}/client/elicitation, /client/sampling, /client/roots; {SPEC_2026}/basic/mrtr",
-        ALL,
+        EVERYWHERE,
     ),
-    "asking.together": Requirement("Several things are asked at once.", MRTR, ALL),
+    "asking.together": Requirement("Several things are asked at once.", MRTR, EVERYWHERE),
     "asking.declared": Requirement(
         "A client is asked for nothing that it has not declared; the call is refused with -32021 instead.",
         "mcp.md 1.2, missing client capability",
-        ALL,
+        EVERYWHERE,
     ),
     "asking.declined": Requirement(
-        "No and never mind are answers, which the tool gets to see.", f"{SPEC_2025}/client/elicitation", ALL
+        "No and never mind are answers, which the tool gets to see.", f"{SPEC_2025}/client/elicitation", EVERYWHERE
     ),
     "asking.checked": Requirement(
         "A tool sees no answer that is not what it asked for: it is asked again, or the call ends badly.",
         f"{SPEC_2025}/client/elicitation#security-considerations; mcp.md 1.2, MRTR rules",
-        ALL,
+        EVERYWHERE,
     ),
     "asking.own-stream": Requirement(
         "On the older wire a question goes out on the stream of the request it belongs to, under an id of its own.",
@@ -77,6 +78,11 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
     "mrtr.keyed": Requirement("A call under a key that asks stays the one call of its key.", "gateway.md 40", NEW),
     "mrtr.no-requests": Requirement(
         "No JSON-RPC request is sent to a client of 2026-07-28.", "mcp.md 1.2, server asks client", NEW
+    ),
+    "mrtr.request": Requirement(
+        "The repeat hears progress under its own token, has its own time, and cancels the call when it goes away.",
+        f"{SPEC_2026}/basic/utilities/progress, /cancellation; mcp.md 1.2",
+        NEW,
     ),
     "mrtr.time": Requirement(
         "A body waits 600 s for its answers, however long its call may take otherwise, and is given up then.",

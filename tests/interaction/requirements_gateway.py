@@ -35,6 +35,11 @@ GATEWAY_REQUIREMENTS: dict[str, Requirement] = {
         "mcp.md S7, S11, S21, S22, S27, S36",
         GATEWAY,
     ),
+    "agent.asking": Requirement(
+        "What an agent asks outlives its link: the answer reaches it when it comes again.",
+        "gateway.md §6; docs/adr/0015",
+        GATEWAY,
+    ),
     "agent.bad-answer": Requirement(
         "An agent's answer that is none is -32603 with invalid_agent_response.", "gateway.md D17", GATEWAY
     ),

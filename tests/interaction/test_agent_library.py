@@ -12,13 +12,15 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.interaction.bench import NEW, OLD, Peer, headers
-from tests.interaction.cells import era_of
+from tests.interaction.answering import ABLE, Asked, form
+from tests.interaction.bench import NEW, OLD, Gate, Peer, headers
+from tests.interaction.cells import Talk, era_of
 from tests.interaction.gateways import Attached, attach, gateway_with, reopened
 from tests.interaction.requirements import GATEWAY_2025, GATEWAY_2026, Cell, proves
 from tests.interaction.transport import Answer, Client, connect
-from toolwire.agent import Agent
+from toolwire.agent import Agent, Ctx
 from toolwire.gateway.attached_link import GOING_AWAY
+from toolwire.server import Server
 from toolwire.wire.link import Answered, Ask, Hello, Registration, Skill
 
 on_the_gateway = pytest.mark.parametrize("cell", [GATEWAY_2025, GATEWAY_2026])
@@ -270,6 +272,28 @@ async def test_after_a_restart_of_the_gateway_a_question_waits_for_the_agent(cel
             assert (await reading.message())["result"]["contents"][0]["text"] == "a"
         await there.offline()
         assert await client.code("resources/read", {"uri": "one://a"}) == "agent_offline"
+
+
+@proves("agent.asking")
+@on_the_gateway
+async def test_an_answer_reaches_the_agent_after_its_link_broke(cell: Cell):
+    agent = Agent("bench")
+
+    @agent.tool
+    async def greet(ctx: Ctx) -> str:
+        """Ask for a name."""
+        said = await ctx.elicit("Who?", {"type": "object", "properties": {"name": {"type": "string"}}})
+        return f"{said.content}"
+
+    def answer(method: str, params: Any) -> Any:
+        there.links.cut()
+        return form(name="Ann")
+
+    async with gateway_with(agent) as there, connect(there.app) as client:
+        peer = Peer(client, era_of(cell))
+        peer = await peer.session(ABLE) if peer.era == OLD else peer
+        talk = Talk(cell, Server("bench"), Gate(), peer, None)
+        assert await Asked(talk, answer, ABLE).text("greet") == "{'name': 'Ann'}"
 
 
 @proves("agent.bad-answer")

@@ -7,12 +7,12 @@ import pytest
 
 from tests.interaction.answering import ABLE, Answering, Asked, by_method, form
 from tests.interaction.bench import Gate
-from tests.interaction.cells import CELLS, talking
+from tests.interaction.cells import EVERY_CELL, talking
 from tests.interaction.requirements import Cell, proves
 from toolwire.sdk import AskForm, AskModel, AskRoots, ToolContext
 from toolwire.server import Server
 
-on_every_cell = pytest.mark.parametrize("cell", CELLS)
+on_every_cell = pytest.mark.parametrize("cell", EVERY_CELL)
 
 
 @dataclass

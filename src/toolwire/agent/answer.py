@@ -8,7 +8,7 @@ import logging
 import msgspec
 
 from toolwire.agent.journal import Answer
-from toolwire.core.errors import MissingCapability
+from toolwire.core.errors import MissingCapability, PageRequired
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Content, Result, Text, failed
@@ -36,7 +36,7 @@ def answer_of(result: Result) -> Answer:
     payload["is_error"] = True
     if error.code != TOOL_FAILED:
         payload["code"] = error.code
-    if error.code == MissingCapability.code and error.data is not None:
+    if error.code in (MissingCapability.code, PageRequired.code) and error.data is not None:
         payload["data"] = error.data
     return Answer(new_id("msg"), "agent_reply", payload)
 

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import msgspec
 
 from toolwire.core.asking import Check, Declined, NobodyToAsk, Question, UnfitAnswer
-from toolwire.core.errors import InternalError, ToolwireError
+from toolwire.core.errors import InternalError, PageRequired, ToolwireError
 from toolwire.core.jsontypes import JsonObject, as_object
 
 Inquire = Callable[[JsonObject], Awaitable[JsonObject | None]]
 """Sends the payload of a question, and waits for that of its answer; `None` where nobody could answer."""
 
-_ERRORS = (NobodyToAsk, Declined, UnfitAnswer)
+_ERRORS = (NobodyToAsk, Declined, UnfitAnswer, PageRequired)
 
 
 class GatewayAsker:

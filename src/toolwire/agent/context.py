@@ -45,6 +45,14 @@ class Channel(Protocol):
         """
         ...
 
+    def rest(self, message: Message) -> None:
+        """The body of `message` waits for an answer: another may work in its place."""
+        ...
+
+    def wake(self, message: Message) -> None:
+        """It goes on."""
+        ...
+
     async def room(self) -> None:
         """Wait until the link keeps up with what was published."""
         ...
@@ -239,9 +247,11 @@ class Inbound:
         if self._questions is None:
             self._questions = {}
         question = self._questions[asked] = _Question(expected)
+        self.channel.rest(self.message)
         try:
             await question.answered.wait()
         finally:
+            self.channel.wake(self.message)
             del self._questions[asked]
         return question.answer
 

@@ -236,6 +236,14 @@ class Worker:
         """
         return self._replies.ask(message, type, payload)
 
+    def rest(self, message: Message) -> None:
+        """The body of `message` waits for somebody else: another may have its place meanwhile."""
+        self._leave(self._held[message.message_id].lane)
+
+    def wake(self, message: Message) -> None:
+        """It goes on."""
+        self._held[message.message_id].lane.busy += 1
+
     async def room(self) -> None:
         """Wait until the link keeps up with what was published."""
         await self.outgoing.room()

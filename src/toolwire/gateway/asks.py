@@ -20,6 +20,7 @@ from toolwire.core.errors import (
     InvalidAgentResponse,
     InvalidParam,
     MissingCapability,
+    PageRequired,
     ResourceNotFound,
     ServiceUnavailable,
     ToolwireError,
@@ -39,6 +40,7 @@ _ERRORS: Final = (
     InvalidAgentResponse,
     InvalidParam,
     MissingCapability,
+    PageRequired,
     ResourceNotFound,
     ServiceUnavailable,
 )

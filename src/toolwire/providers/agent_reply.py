@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from toolwire.core.errors import AgentBusy, InvalidAgentResponse, MissingCapability, OutcomeUnknown
+from toolwire.core.errors import AgentBusy, InvalidAgentResponse, MissingCapability, OutcomeUnknown, PageRequired
 from toolwire.core.event import Event, Log, Progress
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import (
@@ -55,6 +55,9 @@ class _Line(Struct, frozen=True):
     text: str
     logger: str | None = None
 
+
+_FOR_THE_CLIENT: Final = {MissingCapability.code: "requiredCapabilities", PageRequired.code: "elicitations"}
+"""Failures that the client has to do something about, with the data that say what."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -135,10 +138,9 @@ def _failure(kind: str, reply: _Reply) -> Result:
     words = _words(reply)
     if code == "outcome_unknown":
         raise OutcomeUnknown(words or "the agent began this call and cannot say how it ended; check before you retry")
-    if code == MissingCapability.code and reply.data is not None:
-        return failed(
-            words, MissingCapability.code, {"requiredCapabilities": reply.data.get("requiredCapabilities") or {}}
-        )
+    named = _FOR_THE_CLIENT.get(code or "")
+    if named is not None and code is not None and named in (reply.data or {}):
+        return failed(words, code, {named: (reply.data or {})[named]})
     content = _content(reply) if reply.content or reply.text else (Text(words or _said_nothing(kind)),)
     told = None if code is None else {"agent_code": code[:_MAX_CODE_LEN]}
     return Result(content=content, structured=reply.structured, error=Failure(TOOL_FAILED, words or kind, told))

@@ -157,6 +157,12 @@ class _Bench:
     def ask(self, message: Message, type: str, payload: JsonObject) -> None:
         """Nobody can be asked at a bench."""
 
+    def rest(self, message: Message) -> None:
+        """One message is at work at a time."""
+
+    def wake(self, message: Message) -> None:
+        """One message is at work at a time."""
+
     async def room(self) -> None:
         return
 

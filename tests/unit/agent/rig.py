@@ -123,8 +123,7 @@ async def gateway_of(
 @asynccontextmanager
 async def gateway_of_agent(agent: Agent) -> AsyncGenerator[Gateway]:
     """The same for an agent with its tools."""
-    worker = Worker(agent.registration(), agent.choose, MemoryJournal(), agent.limits)
-    async with _attached(worker) as gateway:
+    async with agent.worker(MemoryJournal()) as worker, _attached(worker) as gateway:
         yield gateway
 
 
