@@ -1,8 +1,10 @@
 """States that clients keep for us (mcp.md 1.2, MRTR rules; S37)."""
 
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolwire.core.errors import InvalidParam
 from toolwire.surfaces.sealing import MAX_STATE_BYTES, STATE_TTL_S, Seal
@@ -71,6 +73,12 @@ def test_every_changed_character_is_noticed():
 
 @pytest.mark.parametrize("text", ["", "A", "AAAA", "=" * 40, "ü", "A" * 16, "not base64 at all!", "\0"])
 def test_what_is_no_state_is_refused_in_the_same_words(text: str):
+    with pytest.raises(InvalidParam, match=r"^invalid or expired requestState$"):
+        sealed(ManualClock()).open(text, BOUND)
+
+
+@given(st.text() | st.binary().map(lambda raw: urlsafe_b64encode(raw).rstrip(b"=").decode()))
+def test_whatever_is_no_state_is_refused_in_the_same_words(text: str):
     with pytest.raises(InvalidParam, match=r"^invalid or expired requestState$"):
         sealed(ManualClock()).open(text, BOUND)
 
