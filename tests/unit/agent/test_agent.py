@@ -52,6 +52,20 @@ async def test_a_bare_tool_is_described_by_its_signature_and_docstring() -> None
         assert reply.payload == {"text": "5 results for otters"}
 
 
+@pytest.mark.parametrize("long_running", [True, False])
+@pytest.mark.parametrize("mode", ["never", "optional", "required", "later"])
+def test_a_tool_whose_calls_are_tasks_is_registered_as_one_that_takes_long(mode: Any, long_running: bool) -> None:
+    """mcp.md 1.4; gateway.md §6, sync."""
+    agent = Agent("research")
+
+    @agent.tool(task=mode, long_running=long_running)
+    async def dig() -> str:
+        return "dug"
+
+    [skill] = agent.registration().skills
+    assert skill.long_running is (long_running or mode != "never")
+
+
 async def test_options_of_a_tool_reach_its_registration() -> None:
     agent = Agent("research")
 

@@ -159,6 +159,32 @@ def test_a_time_out_that_is_no_number_is_a_type_error(timeout: Any):
         weather(timeout=timeout)
 
 
+@pytest.mark.parametrize("mode", ["", "always", True, None])
+def test_a_call_is_a_task_in_one_of_four_ways(mode: Any):
+    with pytest.raises(ValueError, match=r"tool\(task\) must be 'never', 'optional', 'required' or 'later', got"):
+        weather(task=mode)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("inf")])
+def test_a_task_has_a_time_out_that_is_a_time(timeout: float):
+    with pytest.raises(ValueError, match=r"tool\(task_timeout\) must be a positive number of seconds"):
+        weather(task="optional", task_timeout=timeout)
+
+
+def test_what_is_said_of_tasks_is_for_us_and_not_for_the_model():
+    plain, made = weather(), weather(task="required", task_timeout=7200)
+    assert (plain.tool.task, plain.tool.task_timeout_s) == ("never", None)
+    assert (made.tool.task, made.tool.task_timeout_s) == ("required", 7200.0)
+    assert made.tool.definition() == plain.tool.definition()
+    assert made.tool.digest() == plain.tool.digest()
+
+
+async def test_nothing_becomes_a_task_where_nobody_makes_one():
+    ctx = ToolContext(deadline=5.0)
+    await ctx.become_task()
+    assert ctx.deadline == 5.0
+
+
 def test_every_option_reaches_the_definition():
     made = weather(
         timeout=30,
