@@ -10,6 +10,7 @@ from toolwire.surfaces.web_sockets import POLICY
 
 PREFIXES = ("/api/v1/workspaces", "/api/v1/card-packages", "/api/v1/terminals", "/api/v1/cards")
 """REST paths and WebSockets of the canvas, and what lies below them."""
+_BELOW = tuple(f"{prefix}/" for prefix in PREFIXES)
 
 
 class CanvasApp:
@@ -39,7 +40,7 @@ class CanvasApp:
 
     def serves(self, path: str) -> bool:
         """Whether a path is the canvas' own."""
-        return self._is_toolbox(path) or any(path == one or path.startswith(f"{one}/") for one in PREFIXES)
+        return path.startswith(_BELOW) or path in PREFIXES or self._is_toolbox(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or WebSocket."""

@@ -253,8 +253,10 @@ class Channel:
     def _by_id(self, message_id: str, publisher: str) -> Receipt | None:
         mark = None if self._seen is None else self._seen.get(message_id)
         if mark is None:
-            row = next((row for row in self.rows if row.message_id == message_id), None)
-            mark = None if row is None else _Mark(receipt_of(row), row.publisher_id, 0)
+            for row in self.rows:
+                if row.message_id == message_id:
+                    mark = _Mark(receipt_of(row), row.publisher_id, 0)
+                    break
         if mark is None:
             return None
         if mark.publisher != publisher:

@@ -51,8 +51,10 @@ def _still_owed(channel: Channel, draft: Draft) -> bool:
 
 def _check_answers(channel: Channel, draft: Draft) -> None:
     """An answer that names no message would leave its caller waiting for the time-out: say so to the agent instead."""
-    if not any(row.message_id == draft.in_reply_to for row in channel.rows):
-        raise InvalidParam(
-            f"in_reply_to {draft.in_reply_to!r} is no message on channel {channel.id!r}; answer a message_id of it",
-            param="in_reply_to",
-        )
+    for row in channel.rows:  # mostly the first and only one
+        if row.message_id == draft.in_reply_to:
+            return
+    raise InvalidParam(
+        f"in_reply_to {draft.in_reply_to!r} is no message on channel {channel.id!r}; answer a message_id of it",
+        param="in_reply_to",
+    )
