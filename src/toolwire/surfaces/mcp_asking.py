@@ -139,16 +139,19 @@ async def _until_turn(
     engine: Engine, asked: Asked, call: Call, parking: Parking, begin: _Begin, listener: Listener | None
 ) -> Parked | Reply:
     """2026-07-28: let the body go on until it has ended or asks; the `Reply` asks."""
-    given, bound = read_answers(asked.message), _bound(asked, call)
-    state = None if given.state is None else parking.seal.open(given.state, bound)
-    parked = None if state is None else parking.find(state.call_id, bound)
+    given = read_answers(asked.message)
+    state = parked = None
+    if given.state is not None:
+        bound = _bound(asked, call)
+        state = parking.seal.open(given.state, bound)
+        parked = parking.find(state.call_id, bound)
     before = given.responses if state is None else {**given.responses, **state.answers}
     if parked is None:
         on_gateway = asked.endpoint.plane == "gateway"  # where an agent remembers what it answered under the old id
         if state is not None and not on_gateway and engine.find(state.call_id) is None:
             call = replace(call, id=state.call_id)  # begun anew, it is still the same call
         asking = Asking(call.client_capabilities, call.deadline, before, repeats=True)
-        parked = begun = Parked(call.id, asking, bound)
+        parked = begun = Parked(call.id, asking)
         parked = await begin(call, begun)
         is_new = parked is begun
     else:
@@ -169,7 +172,7 @@ async def _until_turn(
         parking.end(parked)
         return parked
     questions = parked.asking.questions
-    token = parking.park(parked)
+    token = parking.park(parked, parked.bound or _bound(asked, call))
     require(parked.asking.can, [need for question in questions for need in question.needs])
     return Reply(result_body(asked.message.id, input_required_result(questions, token, asked.endpoint.stamp)))
 

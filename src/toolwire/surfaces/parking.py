@@ -56,10 +56,10 @@ class Work(Protocol):
 class Parked:
     """A body, with what it asks. As a `Way` it carries nothing: the request that waits for `turn` is answered."""
 
-    def __init__(self, call_id: str, asking: Asking, bound: Sequence[str]) -> None:
+    def __init__(self, call_id: str, asking: Asking) -> None:
         self.call_id = call_id
         self.asking = asking
-        self.bound = bound
+        self.bound: Sequence[str] = ()
         self.work: Work | None = None
         self.waiting = 0
         self.timer: Timer | None = None
@@ -147,9 +147,10 @@ class Parking:
         found = self._parked.get(call_id) or self._ended.get(call_id)
         return found if found is not None and found.bound == bound else None
 
-    def park(self, parked: Parked) -> str:
-        """Let a body wait for its answers; gives the state that brings the repeat back to it."""
+    def park(self, parked: Parked, bound: Sequence[str]) -> str:
+        """Let a body wait for its answers; gives the state that brings the repeat of the same request back to it."""
         assert parked.work is not None
+        parked.bound = bound
         parked.work.pause()
         self._parked[parked.call_id] = parked
         self._parked.move_to_end(parked.call_id)

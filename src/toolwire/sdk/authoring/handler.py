@@ -22,7 +22,7 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result, Text, failed
 from toolwire.providers.schema import Validator, compile_validator, explain
 from toolwire.sdk.authoring.coerce import Arguments, UnfitArguments, deep_copy, unfit
-from toolwire.sdk.authoring.prompt_bodies import never_waits
+from toolwire.sdk.authoring.prompt_bodies import never_asks, never_waits
 from toolwire.sdk.authoring.threads import BodyThreads
 from toolwire.sdk.context import ToolContext
 from toolwire.sdk.encode import Unencodable, clean_text
@@ -97,8 +97,15 @@ def make_handler(plan: Plan, context_for: ContextFor | None = None, ends: Ends |
             return mark_prompt(handler)
     else:
         handler = _on_thread(plan, start, finish, ended)
-    takes_context = plan.arguments is None or plan.context is not None
-    return mark_asking(handler) if takes_context else handler
+    return mark_asking(handler) if _may_ask(plan) else handler
+
+
+def _may_ask(plan: Plan) -> bool:
+    if plan.arguments is None:
+        return True
+    if plan.context is None:
+        return False
+    return plan.context_type is not ToolContext or not never_asks(plan.fn, plan.context)
 
 
 def checked(plan: Plan) -> Callable[[JsonObject], JsonObject]:
