@@ -17,7 +17,7 @@ from tests.interaction.proxies import behind, proxy_of
 from tests.unit.providers.remote_rig import child, official_server
 from toolwire.providers.remote_server import HttpServer, Protocol
 from toolwire.sdk import ToolContext
-from toolwire.server import Server
+from toolwire.server import ResourceUpdated, Server
 
 MODES = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 each_client = pytest.mark.parametrize("mode", MODES)
@@ -252,6 +252,45 @@ async def test_a_tool_that_appears_is_told_to_clients_and_can_be_called(protocol
 
 async def _listen(client: Client, heard: anyio.Event, *, task_status: TaskStatus[None]) -> None:
     async with client.listen(tools_list_changed=True) as changes:
+        task_status.started()
+        async for _ in changes:
+            heard.set()
+
+
+@each_client
+@each_server
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_a_resource_that_a_client_watches_is_watched_on_the_server(protocol: Protocol, mode: str):
+    server = notes(Gate())
+    heard = anyio.Event()
+
+    @server.tool
+    def change() -> str:
+        """Change a note."""
+        server.tell(ResourceUpdated("notes://all"))
+        return "changed"
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification) and message.params.uri == "notes://all":
+            heard.set()
+
+    async with (
+        behind(server, protocol) as (url, _),
+        Client(url, mode=mode, message_handler=hear) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        if mode == "auto":
+            await tasks.start(_watch, client, heard)
+        else:
+            await client.subscribe_resource("notes://all")  # pyright: ignore[reportDeprecated] -- the old wire has it
+        with anyio.fail_after(20):
+            while not heard.is_set():  # the server may be asked a moment later
+                await client.call_tool("change")
+        tasks.cancel_scope.cancel()
+
+
+async def _watch(client: Client, heard: anyio.Event, *, task_status: TaskStatus[None]) -> None:
+    async with client.listen(resource_subscriptions=["notes://all"]) as changes:
         task_status.started()
         async for _ in changes:
             heard.set()

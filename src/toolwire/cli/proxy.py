@@ -5,7 +5,7 @@ So it is served on every transport and in both revisions, with its arguments che
 
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,16 +21,20 @@ from toolwire.cli.remote_places import known_as
 from toolwire.cli.sign_in import SignInFlags
 from toolwire.compose import LOCAL_CALLER, ToolServer, open_tool_server
 from toolwire.core.change import Change, ListChanged
+from toolwire.core.errors import ToolwireError
 from toolwire.providers.remote_server import HttpServer
 from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Library
 from toolwire.surfaces.limits import Guard
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
+
     from toolwire.providers.remote_pins import PinStore
     from toolwire.providers.remote_server import Server
     from toolwire.providers.remote_upstream import About, Upstream
 
+MAX_WANTS = 1000
 MAX_TIMEOUT_S = 3600.0
 
 
@@ -130,7 +134,13 @@ def pin_store(path: Path | None, server: "Server") -> "PinStore":
 async def _served(
     upstream: "Upstream", about: "About", flags: ProxyFlags, guard: Guard | None
 ) -> AsyncGenerator[ToolServer]:
-    changes = Changes()
+    wants, wanted = anyio.create_memory_object_stream[str](MAX_WANTS)
+
+    def want(uri: str) -> None:
+        with suppress(anyio.WouldBlock):  # a server that cannot follow tells less
+            wants.send_nowait(uri)
+
+    changes = Changes(want)
     shelf = upstream.library
     library = Library(
         resources=shelf if "resources" in about.offers else None,
@@ -151,7 +161,15 @@ async def _served(
                 endpoint.catalog.replace(upstream.tools(), upstream, handlers=upstream.handlers)
             changes.tell(change)
 
-        async with anyio.create_task_group() as tasks:
+        async with wants, anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.follow, tell)
+            tasks.start_soon(_watch, upstream, wanted)
             yield served
             tasks.cancel_scope.cancel()
+
+
+async def _watch(upstream: "Upstream", wanted: "MemoryObjectReceiveStream[str]") -> None:
+    async with wanted:
+        async for uri in wanted:
+            with suppress(ToolwireError):  # it is told of again with the next subscription
+                await upstream.watch(uri)

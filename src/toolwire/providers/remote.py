@@ -78,6 +78,7 @@ class RemoteProvider:
         self._scopes = scopes or Scopes()
         self._shelf: Shelf = {} if shelf is None else shelf
         self._listeners: list[Callable[[Change], None]] = []
+        self._watched: set[str] = set()
         timeout_s = self._patience.call_s
 
         def make(listed: tuple[Any, ...]) -> Mapping[str, Tool]:
@@ -92,6 +93,13 @@ class RemoteProvider:
     def heard(self, listener: Callable[[Change], None]) -> None:
         """Tell `listener` from now on of what the server says to have changed; it must neither block nor raise."""
         self._listeners.append(listener)
+
+    def watch(self, uri: str) -> None:
+        """Hear of changes of a resource from now on, if the server tells of such."""
+        if self._connection is None:
+            self._watched.add(uri)
+        else:
+            self._connection.following.watch(uri)
 
     @property
     def client(self) -> "Client | None":
@@ -209,7 +217,9 @@ class RemoteProvider:
             raise ServiceUnavailable(f"{self.name} is not available: its client was closed")
         if previous is not None and previous.over.is_set():
             self._check_pause(previous)
-        connection = self._connection = _connection_type()(self._server, self._patience, self._callbacks, self._tell)
+        connection = self._connection = _connection_type()(
+            self._server, self._patience, self._callbacks, self._tell, self._watched
+        )
         self._tasks.start_soon(self._hold, connection, previous)
         return connection
 

@@ -44,7 +44,7 @@ class RemoteConnection:
         settled: set when it is known whether the connection came up.
         over: set when nothing is left of it; a child process has ended.
         failure: why it did not come up, or why it ended, for people and models; "" if it was closed.
-        following: which lists have changed; `tell` is told of changes as they are heard of.
+        following: which lists have changed, and resources of `watched`; `tell` is told of it as it is heard of.
     """
 
     def __init__(
@@ -53,12 +53,13 @@ class RemoteConnection:
         patience: Patience,
         callbacks: Callbacks = NO_CALLBACKS,
         tell: Callable[[Change], None] = lambda _: None,
+        watched: set[str] | None = None,
     ) -> None:
         self.client: Client | None = None
         self.settled = anyio.Event()
         self.over = anyio.Event()
         self.failure = ""
-        self.following = Following(tell)
+        self.following = Following(tell, set() if watched is None else watched)
         self.worked = False
         self._server = server
         self._patience = patience

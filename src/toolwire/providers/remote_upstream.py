@@ -130,6 +130,16 @@ class Upstream:
             for which in sorted(changed):
                 tell(ListChanged(which))
 
+    async def watch(self, uri: str) -> None:
+        """Tell of changes of a resource from now on, too.
+
+        Raises:
+            ServiceUnavailable: the server cannot be reached.
+        """
+        async with self._pool.lease(self._lister) as provider:
+            await provider.current()
+            provider.watch(uri)
+
     async def call(self, call: Call, emit: Emit) -> Result:
         """Run `call` on the server, in the session of its caller.
 

@@ -1,8 +1,9 @@
 """Who is to be told of changes on one endpoint; it knows no wire and no session."""
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from toolwire.core.change import Change, OnChange
 from toolwire.core.ids import new_id
@@ -10,16 +11,21 @@ from toolwire.core.ids import new_id
 KEPT_CHANGES = 256
 """How many of the latest changes are kept for clients that come back."""
 
+OnWant: TypeAlias = Callable[[str], None]
+"""Told the URI of a resource that somebody listens to; must neither block nor raise."""
+
 
 class Changes:
     """Passes changes on to whoever listens, in the order in which they happen. For one event loop.
 
     Attributes:
+        want: told the URI of each resource that somebody listens to, for a source that tells of no others.
         log_id: names the numbering of changes, which begins anew with each process.
         seq: the number of the latest change.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, want: OnWant = lambda _: None) -> None:
+        self.want = want
         self._listeners: dict[object, OnChange] = {}
         self._kept: deque[Change] = deque(maxlen=KEPT_CHANGES)
         self.log_id = new_id("log")

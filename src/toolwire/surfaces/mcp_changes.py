@@ -40,6 +40,9 @@ async def listen(engine: Engine, asked: Asked) -> Reply:
     asked.parting = result_body(id_, plain_result({"resultType": "complete", "_meta": meta}))
     with (changes or Changes()).heard(hear):
         notify(acknowledged_body(wanted, id_, watch.task_ids))
+        if changes is not None:
+            for uri in wanted.uris:
+                changes.want(uri)
         with watch.heard(notify, id_):
             await anyio.sleep_forever()
     return Reply(asked.parting)
@@ -70,4 +73,6 @@ async def _keep_uri(asked: Asked, *, wanted: bool) -> Reply:
         return Kept(kept.log_level, uris)
 
     await asked.keep(change)
+    if wanted:
+        endpoint.library.changes.want(uri)
     return result_reply(asked, {})
