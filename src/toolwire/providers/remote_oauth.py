@@ -107,7 +107,9 @@ class OAuth(OAuthClientProvider):
         except StopAsyncIteration:
             self._failure = None
         except OAuthRegistrationError as error:
-            raise self._failed(self._unregistered(error)) from None
+            if self.context.oauth_metadata is not None:
+                raise self._failed(_unregistered(error)) from None
+            yield request  # the server wants no OAuth but a key, and its own words say so best
         except (OAuthFlowError, OAuthTokenError) as error:
             raise self._failed(_told(error)) from None
         except pydantic.ValidationError as error:
@@ -126,17 +128,6 @@ class OAuth(OAuthClientProvider):
         self._failure = message
         self._failed_until = anyio.current_time() + FAILED_S
         return SignInFailed(message)
-
-    def _unregistered(self, error: Exception) -> str:
-        if self.context.oauth_metadata is None:
-            shown = shown_url(self.context.server_url)
-            return f"{shown} wants a token and does not say where to get one; give it a key or a header"
-        words = str(error)
-        if found := REGISTRATION_STATUS.match(words):  # and then the whole answer, which may have a secret in it
-            words = f"HTTP {found[1]}"
-        elif words.startswith("Invalid registration response"):
-            words = "the answer is no registration"
-        return f"no client could be registered for the sign-in, so it needs a client id: {words[:MAX_WORDS]}"
 
     async def begin(self) -> None:
         """A token is about to be asked for anew.
@@ -346,6 +337,15 @@ async def reason_of(response: httpx2.Response) -> str:
         words = ""
     status = f"HTTP {response.status_code} of {shown_url(str(response.request.url))}"
     return f"{status}, {words[:MAX_WORDS]}" if words else status
+
+
+def _unregistered(error: Exception) -> str:
+    words = str(error)
+    if found := REGISTRATION_STATUS.match(words):  # and then the whole answer, which may have a secret in it
+        words = f"HTTP {found[1]}"
+    elif words.startswith("Invalid registration response"):
+        words = "the answer is no registration"
+    return f"no client could be registered for the sign-in, so it needs a client id: {words[:MAX_WORDS]}"
 
 
 def _told(error: Exception) -> str:

@@ -306,13 +306,17 @@ async def test_where_nobody_can_sign_in_nothing_is_registered_and_the_message_sa
     assert authority.asked == [f"POST {MCP}"]
 
 
-async def test_a_server_that_names_no_authorization_server_is_told_so():
+async def test_a_server_that_wants_a_key_and_no_oauth_says_so_in_its_own_words():
     authority = Authority()
-    transport = httpx2.MockTransport(lambda request: httpx2.Response(401 if request.url.path == "/mcp" else 404))
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(401, text="send a key") if request.url.path == "/mcp" else httpx2.Response(404)
+
     auth = auth_of(MCP, SignIn(show=authority.browse), MemoryTokens(MCP))
-    async with httpx2.AsyncClient(transport=transport, auth=auth) as client:
-        with pytest.raises(SignInFailed, match="does not say where to get one"):
-            await client.post(MCP)
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer), auth=auth) as client:
+        response = await client.post(MCP)
+    assert (response.status_code, response.text) == (401, "send a key")
+    assert authority.links == []
 
 
 async def test_a_slow_answer_holds_up_no_other_request():
