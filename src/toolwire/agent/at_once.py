@@ -1,32 +1,54 @@
 """Answers a message whose body never waits where it stands, without a task; it does not decide which ones those are."""
 
+import time
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
+from typing import Final
 
 from toolwire.agent.answer import answer_of, unexpected_failure, unsendable_answer
 from toolwire.agent.context import Inbound
 from toolwire.agent.journal import Answer
 from toolwire.core.result import Result
 
+SLOW_S: Final = 0.002
+"""A body that takes longer holds up the answers that are ready: after one, messages get tasks for `REST_S`."""
+REST_S: Final = 1.0
 
-def answer_at_once(
-    body: Callable[[Inbound], Awaitable[Result]], inbound: Inbound, remember: Callable[[str, Answer], None]
-) -> Answer:
-    """What the body makes of the message, in the journal already.
+
+class AtOnce:
+    """Runs bodies that never wait.
 
     Args:
-        body: answers the message, and is at its end when it is asked for the first time.
-        inbound: the message.
-        remember: keeps the answer in the journal (`journal.PromptJournal`).
+        remember: keeps an answer in the journal (`journal.PromptJournal`).
     """
-    message_id = inbound.message.message_id
-    answer = answer_of(copy_context().run(_result, body, inbound))  # as a task of its own would have had a context
-    try:
-        remember(message_id, answer)
-    except (TypeError, ValueError, RecursionError) as error:
-        answer = unsendable_answer(f"it is not valid JSON: {error}")
-        remember(message_id, answer)
-    return answer
+
+    def __init__(self, remember: Callable[[str, Answer], None]) -> None:
+        self._remember = remember
+        self._resting_until = float("-inf")
+
+    @property
+    def ready(self) -> bool:
+        """Whether bodies were quick of late: slow ones in a row would keep the first one's answer from leaving."""
+        return time.perf_counter() >= self._resting_until
+
+    def answer(self, body: Callable[[Inbound], Awaitable[Result]], inbound: Inbound) -> Answer:
+        """What the body makes of the message, in the journal already.
+
+        Args:
+            body: answers the message, and is at its end when it is asked for the first time.
+            inbound: the message.
+        """
+        message_id, began = inbound.message.message_id, time.perf_counter()
+        answer = answer_of(copy_context().run(_result, body, inbound))  # a task of its own would have had a context
+        try:
+            self._remember(message_id, answer)
+        except (TypeError, ValueError, RecursionError) as error:
+            answer = unsendable_answer(f"it is not valid JSON: {error}")
+            self._remember(message_id, answer)
+        ended = time.perf_counter()
+        if ended - began > SLOW_S:
+            self._resting_until = ended + REST_S
+        return answer
 
 
 def _result(body: Callable[[Inbound], Awaitable[Result]], inbound: Inbound) -> Result:

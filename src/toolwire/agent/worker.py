@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from toolwire.agent.answer import answer_of, busy_answer, unexpected_failure, unsendable_answer
 from toolwire.agent.answers import Sources
-from toolwire.agent.at_once import answer_at_once
+from toolwire.agent.at_once import AtOnce
 from toolwire.agent.context import DELTA, Inbound
 from toolwire.agent.journal import Answer, Journal, PromptJournal
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
@@ -134,7 +134,7 @@ class Worker:
     ) -> None:
         self._choose = choose
         self._journal = journal
-        self._remember = journal.remember if isinstance(journal, PromptJournal) else None
+        self._at_once = AtOnce(journal.remember) if isinstance(journal, PromptJournal) else None
         self._limits = limits or Limits()
         self._refs = count(1)
         self.outgoing = Outgoing()
@@ -279,8 +279,9 @@ class Worker:
             body = Body(_outcome_unknown)
         lane = self._lane(body.lane)
         inbound, is_cancelled = Inbound(message, self), message_id in self._cancelled_early
-        if body.is_prompt and self._remember is not None and lane.busy < lane.limit and not is_cancelled:
-            self._replies.send(message, answer_at_once(body.answer, inbound, self._remember))
+        at_once = self._at_once
+        if body.is_prompt and at_once is not None and at_once.ready and lane.busy < lane.limit and not is_cancelled:
+            self._replies.send(message, at_once.answer(body.answer, inbound))
             return
         held = _Held(inbound, body, lane)
         if is_cancelled:

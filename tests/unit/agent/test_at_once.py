@@ -1,5 +1,6 @@
 """A body that never waits answers where its message is taken: no task, no scope, and all guarantees of any other."""
 
+import time
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 from tests.unit.agent.rig import Gateway, chat, gateway_of, gateway_of_agent
 from toolwire.agent import Agent, Ctx
+from toolwire.agent.at_once import SLOW_S
 from toolwire.agent.context import Inbound
+from toolwire.agent.journal import MemoryJournal
 from toolwire.agent.journal_file import FileJournal
 from toolwire.agent.worker import Body, Limits
 from toolwire.core.result import Result, text_result
@@ -97,6 +100,22 @@ async def test_a_message_that_was_cancelled_before_it_came_is_not_begun() -> Non
         gateway.cancel("msg_1")
         gateway.deliver(chat("msg_1"))
         assert (await gateway.reply("msg_1")).type == "agent.refuse"
+
+
+async def test_after_a_body_that_took_long_the_next_lets_its_answer_leave_first() -> None:
+    async def work_hard(inbound: Inbound) -> Result:
+        until = time.perf_counter() + 2 * SLOW_S
+        while time.perf_counter() < until:
+            pass
+        return text_result("done")
+
+    journal = MemoryJournal()
+    async with gateway_of({"work": Body(work_hard, is_prompt=True)}, journal) as gateway:
+        gateway.deliver(chat("msg_1"))
+        gateway.deliver(chat("msg_2"))
+        assert journal.lookup("msg_1") is not None
+        assert journal.lookup("msg_2") is None
+        await gateway.reply("msg_2")
 
 
 async def test_nobody_is_overtaken_where_all_places_are_taken() -> None:
