@@ -13,7 +13,7 @@ from pydantic import FileUrl
 
 from tests.interaction.bench import Gate
 from tests.interaction.cells import notes
-from tests.interaction.proxies import behind, proxy_of
+from tests.proxy.proxies import behind, proxy_of
 from tests.unit.providers.remote_rig import child, official_server
 from toolwire.providers.remote_server import HttpServer, Protocol
 from toolwire.sdk import ToolContext

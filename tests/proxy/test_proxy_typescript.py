@@ -7,9 +7,9 @@ from mcp import Client, types
 
 from tests.interaction.bench import OLD
 from tests.interaction.node_clients import Talker, installed
-from tests.interaction.proxies import proxy_of
 from tests.interaction.test_typescript_client import CLIENTS, check
 from tests.interaction.uvicorns import open_site
+from tests.proxy.proxies import proxy_of
 from toolwire.providers.remote_server import HttpServer, Protocol, StdioServer
 
 
