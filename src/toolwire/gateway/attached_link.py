@@ -240,6 +240,7 @@ class AttachedLink:
                     self._tell(frame)
                 case Register():
                     assert self._tasks is not None
+                    self._committing += 1
                     self._tasks.start_soon(self._register, frame)
                 case Drain():
                     self.draining = self._asks.draining = True
@@ -286,6 +287,9 @@ class AttachedLink:
             self._put(Registered(frame.ref, skills))
         except ToolwireError as error:
             self._put(Refused(error.code, error.told, frame.ref))
+        finally:
+            self._committing -= 1
+            self._committed.set()
 
     async def _answer_read(self, frame: Read) -> None:
         try:
