@@ -77,6 +77,17 @@ def test_it_lists_and_calls_what_a_module_serves(inspector: Inspector, target: S
 
 
 @pytest.mark.parametrize("era", ERAS[:2])
+def test_it_lists_and_calls_through_a_proxy(inspector: Inspector, folder: Path, served: str, era: str):
+    proxy = ["tools", "serve", "--proxy", served]
+    called = ["--tool-name", "add", "--tool-args-json", '{"a":2,"b":40}']
+    with Process([*proxy, "--http", "--port", "0", "--json"], folder) as process:
+        listed = result(inspector.inspect([process.line()["url"]], era, "tools/list"))
+    assert [tool["name"] for tool in listed["tools"]] == ["add", "fail"]
+    over_stdio = result(inspector.inspect([TOOLWIRE, *proxy], era, "tools/call", *called))
+    assert over_stdio["structuredContent"] == {"sum": 42}
+
+
+@pytest.mark.parametrize("era", ERAS[:2])
 def test_it_shows_what_goes_wrong(inspector: Inspector, target: Sequence[str], era: str):
     failed = inspector.inspect(target, era, "tools/call", "--tool-name", "fail")
     assert "not today" in str(failed.json)
