@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.interaction.bench import NEW, OLD, SSE_ONLY, Bench, Gate, Peer, headers, open_bench
+from tests.interaction.bench import NEW, OLD, SSE_ONLY, Bench, Gate, Peer, body, headers, open_bench
 from tests.interaction.cells import notes
 from tests.interaction.requirements import proves
+from tests.interaction.test_sessions import open_site
 from tests.interaction.transport import PATIENCE_S, Answer, connect
 from toolwire.surfaces.mcp_http import HttpSettings
 from toolwire.surfaces.streams import ResumeLimits
@@ -200,6 +201,20 @@ async def test_an_id_is_good_for_nobody_else():
             assert (refused.status, error["code"], error["data"]["code"]) == (400, -32600, "invalid_request"), id_
         bench.gate.release.set()
         assert text_of((await answer.frames())[-1]) == "done"
+
+
+@proves("resume.own")
+async def test_an_id_is_good_for_no_other_principal_and_at_no_other_agent():
+    async with open_site() as site:
+        answer = await site.post(body("tools/call", STEPS))
+        last = (await answer.frames())[-1]
+
+        async def come(who: str, path: str) -> Answer:
+            sent = headers(OLD, authorization=who, accept=SSE_ONLY, last_event_id=answer.ids[0])
+            return await site.client.ask("GET", path, sent)
+
+        assert [(await come(*other)).status for other in (("bob", "/a/mcp"), ("alice", "/b/mcp"))] == [400, 400]
+        assert (await (await come("alice", "/a/mcp")).frames())[-1] == last
 
 
 @proves("resume.own")
