@@ -11,8 +11,8 @@ from toolwire.core.errors import InvalidParam, InvalidRequest, MethodNotFound, N
 from toolwire.engine.engine import Engine
 from toolwire.surfaces.asked import Asked, Reply, result_reply
 from toolwire.surfaces.changes import Changes
-from toolwire.surfaces.mcp_tasks import watch_tasks
 from toolwire.surfaces.sessions import Kept
+from toolwire.surfaces.task_watch import watch_tasks
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.changes import MAX_URIS, acknowledged_body, change_body, read_wanted, subscription_meta
 from toolwire.wire.mcp.envelope import SERVER_INFO_KEY

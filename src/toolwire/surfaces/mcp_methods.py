@@ -31,8 +31,6 @@ from toolwire.surfaces.mcp_logging import set_level, wanted_level
 from toolwire.surfaces.mcp_prompts import complete, get_prompt, list_prompts
 from toolwire.surfaces.mcp_resources import list_resources, list_templates, read_resource
 from toolwire.surfaces.mcp_tasks import (
-    CONTEXT_KEY,
-    call_meta,
     cancel_task,
     created_reply,
     get_task,
@@ -40,6 +38,7 @@ from toolwire.surfaces.mcp_tasks import (
     task_terms,
     update_task,
 )
+from toolwire.surfaces.task_state import CONTEXT_KEY, call_meta
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.handshake import discover_result, initialize_result
 from toolwire.wire.mcp.replies import CACHED_PRIVATELY, tool_result, tools_list_result

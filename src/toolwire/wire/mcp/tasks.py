@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 from toolwire.core.errors import InvalidParam, MissingCapability
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.wire.jsonrpc import Message, notification_body
+from toolwire.wire.mcp.asking import read_responses
 from toolwire.wire.mcp.envelope import SERVER_INFO_KEY
 from toolwire.wire.mcp.handshake import TASKS
 from toolwire.wire.mcp.replies import Stamp
@@ -81,13 +82,7 @@ def read_answers(message: Message) -> Mapping[str, JsonObject]:
     Raises:
         InvalidParam: they are no object, or one of them is none.
     """
-    given = as_object(message.params.get("inputResponses"))
-    if given is None:
-        raise InvalidParam("params.inputResponses must be an object: answers by key", param="inputResponses")
-    for key, answer in given.items():
-        if as_object(answer) is None:
-            raise InvalidParam(f"params.inputResponses[{key!r}] must be an object", param=f"inputResponses.{key}")
-    return given
+    return read_responses(message.params.get("inputResponses"))
 
 
 def read_watched(message: Message) -> list[str]:
