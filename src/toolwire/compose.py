@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from toolwire.config import Config
 from toolwire.core.call import Caller
+from toolwire.core.errors import InvalidParam
 from toolwire.core.ports import Blobs, Clock, Store
 from toolwire.engine.catalog import Catalog
 from toolwire.engine.ending import Limits, TaskLimits
@@ -96,7 +97,10 @@ def _shared_secret() -> bytes:
     if not given:
         return secrets.token_bytes(SECRET_BYTES)
     if len(given) < SECRET_BYTES:
-        raise ValueError(f"{SECRET_VARIABLE} must have {SECRET_BYTES} characters or more; try `openssl rand -hex 32`")
+        raise InvalidParam(
+            f"{SECRET_VARIABLE} must have {SECRET_BYTES} characters or more; try `openssl rand -hex 32`",
+            param=SECRET_VARIABLE,
+        )
     return hashlib.sha256(given.encode()).digest()
 
 
@@ -219,8 +223,8 @@ async def open_tool_server(
         instructions: words for the model that reads the tools.
 
     Raises:
-        ValueError: two tools have one name, or `TOOLWIRE_SECRET` is too short.
-        InvalidParam: a tool's schema cannot be used.
+        ValueError: two tools have one name.
+        InvalidParam: a tool's schema cannot be used, or `TOOLWIRE_SECRET` is too short.
     """
     from toolwire.adapters.clock import SystemClock
     from toolwire.adapters.memory import MemoryStore

@@ -11,6 +11,7 @@ from tests.interaction.bench import NEW, Bench, Gate
 from tests.interaction.cells import Talk, talking
 from tests.interaction.requirements import HTTP_2026, STDIO_2026, Cell, proves
 from tests.interaction.transport import connect
+from toolwire.core.errors import InvalidParam
 from toolwire.sdk import AskForm, ToolContext
 from toolwire.server import Server
 
@@ -249,3 +250,11 @@ async def test_answers_without_a_state_serve_a_body_that_begins(cell: Cell):
         sent = {**client.enveloped({"name": "pay"}), "inputResponses": {"payer": form(name="Ann")}}
         [message] = await talk.say("tools/call", sent)
         assert list(message["result"]["inputRequests"]) == ["payee"]
+
+
+@proves("mrtr.elsewhere", HTTP_2026)
+async def test_a_secret_that_is_too_short_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLWIRE_SECRET", "short")
+    with pytest.raises(InvalidParam, match="TOOLWIRE_SECRET must have 32 characters or more"):
+        async with another(Ledger()):
+            pass
