@@ -107,6 +107,7 @@ FAULTS: dict[int, Fault] = {
             "JSON and SSE": f"{_I}leaving.py::test_on_the_newer_wire_a_client_that_goes_away_cancels_its_call",
             "sockets": f"{_I}uvicorn.py::test_a_socket_that_closes_cancels_the_call_on_the_newer_wire",
             "the older wire": f"{_I}leaving.py::test_on_the_older_wire_a_client_that_goes_away_cancels_nothing",
+            "agents": f"{_I}reported.py::test_a_client_of_an_agent_that_goes_away_cancels_what_it_asked_for",
         },
     ),
     14: Fault(
@@ -114,6 +115,7 @@ FAULTS: dict[int, Fault] = {
         {
             "HTTP": f"{_I}leaving.py::test_telling_a_client_that_is_gone_is_no_fault",
             "before all is said": f"{_I}leaving.py::test_a_client_that_goes_away_before_all_is_said_is_not_answered",
+            "agents": f"{_I}reported.py::test_telling_a_client_of_an_agent_that_is_gone_is_no_fault",
         },
     ),
     16: Fault(
@@ -122,6 +124,7 @@ FAULTS: dict[int, Fault] = {
             "streams": f"{_I}uvicorn.py::test_a_stop_ends_open_streams_with_an_answer_and_does_not_wait_for_ever",
             "unread": f"{_I}leaving.py::test_a_client_that_does_not_read_holds_up_no_stop",
             "within the grace": f"{_I}uvicorn.py::test_what_ends_within_the_grace_is_answered_as_ever",
+            "gone on with": f"{_I}resume.py::test_a_stream_that_is_gone_on_with_ends_when_the_server_stops",
         },
     ),
     17: Fault(
@@ -130,6 +133,7 @@ FAULTS: dict[int, Fault] = {
             "a long call": f"{_I}streams.py::test_after_a_silence_a_stream_begins_and_stays_alive",
             "after progress": f"{_I}streams.py::test_a_stream_that_has_begun_is_kept_alive_too",
             "GET": f"{_I}changes.py::test_a_stream_without_news_is_kept_alive",
+            "gone on with": f"{_I}resume.py::test_a_stream_that_is_gone_on_with_is_kept_alive",
         },
     ),
     20: Fault(
@@ -228,6 +232,11 @@ FAULTS: dict[int, Fault] = {
         "A proxy opens a session of its server for each call.",
         {
             "one connection": f"{_U}providers/test_remote.py::test_one_connection_and_one_list_serve_all_calls",
+            "each principal": f"{_U}providers/test_remote_pool.py"
+            "::test_each_principal_has_one_session_that_no_other_has",
+            "under load": f"{_U}providers/test_remote_pool.py::test_two_hundred_calls_at_once_share_one_session",
+            "a process": f"{_U}providers/test_remote_pool.py::test_two_hundred_calls_at_once_go_to_one_process",
+            "lists": f"{_U}providers/test_remote_pool.py::test_a_list_is_kept_until_its_time_is_over",
         },
     ),
     36: Fault(

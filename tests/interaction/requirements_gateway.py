@@ -32,7 +32,7 @@ GATEWAY_REQUIREMENTS: dict[str, Requirement] = {
     ),
     "gateway.reported": Requirement(
         "What was reported of other servers is right on an agent's endpoint too.",
-        "mcp.md S7, S11, S21, S22, S27, S36",
+        "mcp.md S7, S11, S12, S14, S21, S22, S27, S36",
         GATEWAY,
     ),
     "agent.asking": Requirement(

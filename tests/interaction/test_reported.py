@@ -12,6 +12,8 @@ from tests.interaction.cells import CELLS, EVERY_CELL, Talk, notes, talking
 from tests.interaction.requirements import (
     ALL,
     GATEWAY,
+    GATEWAY_2025,
+    GATEWAY_2026,
     HTTP_2025,
     STDIO_2025,
     STDIO_2026,
@@ -195,6 +197,34 @@ async def test_what_was_reported_is_right_on_an_agents_endpoint_too(cell: Cell):
         assert [error["code"] for error in refused] == [-32601, -32601, -32602]
         tokens = [error["data"]["code"] for error in refused]
         assert tokens == ["tool_not_found", "method_not_found", "invalid_param"]
+
+
+@proves("gateway.reported", GATEWAY_2026)
+@pytest.mark.parametrize(("method", "params"), [(method, params) for method, params, _ in ASKED[:3]])
+async def test_a_client_of_an_agent_that_goes_away_cancels_what_it_asked_for(method: str, params: Any):
+    """mcp.md S12: the agent itself is told."""
+    async with talking(GATEWAY_2026, work) as talk:
+        answer = await talk.begin(method, params)
+        assert answer is not None
+        await talk.gate.until(entered=1)
+        answer.leave()
+        await talk.gate.until(cancelled=1)
+
+
+@proves("gateway.reported", GATEWAY_2025)
+async def test_telling_a_client_of_an_agent_that_is_gone_is_no_fault(caplog: pytest.LogCaptureFixture):
+    """mcp.md S12, S14: on the older wire the call goes on, and its client may come back."""
+    async with talking(GATEWAY_2025, work) as talk:
+        answer = await talk.begin("tools/call", {"name": "hold", "_meta": {"progressToken": "t"}})
+        assert answer is not None
+        await talk.gate.until(entered=1)
+        answer.leave()
+        talk.gate.release.set()
+        await talk.gate.until(finished=1)
+        await answer.body()
+        said = (await talk.say("tools/call", {"name": "say", "arguments": {"number": 1}}, 2))[-1]
+        assert json.loads(said["result"]["content"][0]["text"]) == [1, ""]
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 @proves("gateway.reported")

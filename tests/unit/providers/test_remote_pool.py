@@ -1,4 +1,4 @@
-"""One session with a server for each principal, and no more than there may be (mcp.md §1, issue 4's client side)."""
+"""One session with a server for each principal, and no more than there may be (mcp.md S35)."""
 
 import math
 from typing import Any
