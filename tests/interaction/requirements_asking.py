@@ -35,6 +35,9 @@ ASKING_REQUIREMENTS: dict[str, Requirement] = {
         f"{SPEC_2025}/client/elicitation#security-considerations; mcp.md 1.2, MRTR rules",
         EVERYWHERE,
     ),
+    "asking.thread": Requirement(
+        "A body on a thread that asks hears when its call is over, and is not left to wait.", "mcp.md S20", ALL
+    ),
     "asking.own-stream": Requirement(
         "On the older wire a question goes out on the stream of the request it belongs to, under an id of its own.",
         f"{SPEC_2025}/basic/transports#sending-messages-to-the-server",

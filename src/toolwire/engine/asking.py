@@ -9,7 +9,8 @@ from typing import Protocol
 import anyio
 
 from toolwire.core.asking import Check, Declined, NobodyToAsk, Question, UnfitAnswer
-from toolwire.core.errors import ToolwireError
+from toolwire.core.errors import Cancelled, ToolwireError
+from toolwire.core.event import Finished, Stamped
 from toolwire.core.jsontypes import JsonObject
 
 
@@ -63,6 +64,7 @@ class Asking:
         self._repeats = repeats
         self._open: dict[str, _Open] = {}
         self._used: set[str] = set()
+        self._ended = False
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -71,6 +73,8 @@ class Asking:
 
     async def ask(self, questions: Sequence[Question], check: Check) -> Mapping[str, JsonObject]:
         """See `core.asking.Asker.ask`."""
+        if self._ended:
+            raise _over()
         self._use(questions)
         asked = _Round()
         fresh = [question for question in questions if not self._answered_before(question, check)]
@@ -134,6 +138,16 @@ class Asking:
         if still_open and self.way is not None:
             self.way.withdraw(still_open)
 
+    def end(self) -> None:
+        """The call is over: a body that was left behind on a thread hears so, now or when it asks next."""
+        self._ended = True
+        self.fail_all(_over)
+
+    def hear(self, stamped: Stamped) -> None:
+        """A `Listener` of the call's record, for its end."""
+        if isinstance(stamped.event, Finished):
+            self.end()
+
     def _use(self, questions: Sequence[Question]) -> None:
         for question in questions:
             if question.key in self._used:
@@ -181,3 +195,7 @@ class _Open:
         self.question = question
         self.check = check
         self.round = asked
+
+
+def _over() -> Cancelled:
+    return Cancelled("the call is over")

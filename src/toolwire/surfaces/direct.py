@@ -18,6 +18,7 @@ from toolwire.core.event import Event, Stamped
 from toolwire.core.handler import Emit
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
+from toolwire.engine.asking import Asking
 from toolwire.engine.engine import Engine
 from toolwire.engine.record import Listener
 from toolwire.surfaces.asked import Asked
@@ -71,19 +72,21 @@ async def answer_in_place(
     asked: Asked,
     call: Call,
     work: Callable[[Call, Emit], Awaitable[T]],
-    asker: Asker | None = None,
+    asking: Asking | None = None,
 ) -> T:
-    """Let `work` answer while the request waits; `asker` asks its client.
+    """Let `work` answer while the request waits; `asking` asks its client.
 
     Raises:
         ServiceTimeout: the endpoint's time-out has passed.
     """
-    telling = _Telling(engine, call.id, asked.listener, asker)
+    telling = _Telling(engine, call.id, asked.listener, asking)
     try:
         with anyio.move_on_after(asked.endpoint.call_timeout_s):
             return await work(call, telling.emit)
     finally:
         telling.listener = None
+        if asking is not None:
+            asking.end()
     raise _late(call)
 
 
@@ -112,7 +115,7 @@ class DirectWork(Generic[T]):
             self._error = error
         finally:
             self.over = True
-            self._parked.stir()
+            self._parked.close()
 
     def result(self) -> T:
         """What the work has given.

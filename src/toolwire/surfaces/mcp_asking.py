@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from toolwire.core.asking import require
 from toolwire.core.call import Call
-from toolwire.core.errors import Cancelled, ServiceTimeout
+from toolwire.core.errors import ServiceTimeout
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import failed
@@ -110,6 +110,7 @@ async def _on_stream(engine: Engine, asked: Asked, call: Call, listener: Listene
     record = submission.record
     if not submission.replayed:
         record.asker = asking = Asking(call.client_capabilities, call.deadline)
+        record.listen(asking.hear)
         _attach(asked, asking)
     elif isinstance(record.asker, Asking) and not record.over and asked.request is not None:
         # The same key again, perhaps because the stream with the question is lost: ask on this one, too.
@@ -121,10 +122,6 @@ async def _on_stream(engine: Engine, asked: Asked, call: Call, listener: Listene
     finally:
         if listener is not None and not submission.replayed:
             record.unlisten(listener)
-        if record.over and isinstance(record.asker, Asking):
-            record.asker.fail_all(
-                lambda: Cancelled("the call is over")
-            )  # a thread may wait for the answer all the same
     return submission
 
 
@@ -167,8 +164,6 @@ async def _until_turn(
     with work.heard_by(listener):
         await _until(engine, call, parked.turn, work.stop)
     if parked.over or parked.is_task:
-        if parked.over:
-            parked.asking.fail_all(_over)
         parking.end(parked)
         return parked
     questions = parked.asking.questions
@@ -260,10 +255,6 @@ class RecordWork:
     def stop(self, reason: str) -> None:
         """See `parking.Work.stop`."""
         self._engine.cancel(self._record.call.id, reason)
-
-
-def _over() -> Cancelled:
-    return Cancelled("the call is over")
 
 
 def _bound(asked: Asked, call: Call) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from toolwire.core.asking import Question
-from toolwire.core.errors import Cancelled, ServiceUnavailable
+from toolwire.core.errors import ServiceUnavailable
 from toolwire.core.event import Finished, Stamped
 from toolwire.engine.asking import Asking
 from toolwire.engine.deadline import Timekeeper, Timer
@@ -94,7 +94,12 @@ class Parked:
     def hear(self, stamped: Stamped) -> None:
         """The end of a call comes as an event."""
         if isinstance(stamped.event, Finished):
-            self.stir()
+            self.close()
+
+    def close(self) -> None:
+        """The body has ended."""
+        self.asking.end()
+        self.stir()
 
     def ask(self, questions: Sequence[Question]) -> None:
         """See `engine.asking.Way.ask`."""
@@ -192,7 +197,6 @@ class Parking:
         self._parked.pop(parked.call_id, None)
         if parked.work is not None:
             parked.work.stop(reason)
-            parked.asking.fail_all(lambda: Cancelled(reason))  # a body on a thread is not stopped otherwise
 
     def _stop_timer(self, parked: Parked) -> None:
         if parked.timer is not None:
