@@ -12,7 +12,7 @@ from toolwire.core.errors import StoreUnavailable
 BUSY_TIMEOUT_S = 5.0
 """How long another program (a backup, a database browser) may hold the file before we give up."""
 CACHED_STATEMENTS = 128
-"""More than the 12 queries times at most 5 sizes that a connection can meet."""
+"""More than the 13 queries times at most 5 sizes that a connection can meet."""
 MAX_IDLE_WAL_BYTES = 64 * 2**20
 """What the write-ahead log is cut down to after it had to grow beyond it."""
 

@@ -115,7 +115,7 @@ def _transact(connection: sqlite3.Connection, batches: Sequence[tuple[Ticket, tu
     versions = _lookup(connection, "versions", records, now)
     last_seqs = _lookup(connection, "last_seqs", [(stream,) for stream in streams])
     plan = Plan(
-        {records[place]: version for place, version in versions},
+        dict.fromkeys(records, 0) | {records[place]: version for place, version in versions},
         {streams[place]: seq for place, seq in last_seqs},
         now,
     )
@@ -126,7 +126,7 @@ def _transact(connection: sqlite3.Connection, batches: Sequence[tuple[Ticket, tu
             ticket.error = conflict
         else:
             ticket.error = None  # the group may have been tried before
-    _write(connection, plan.effects)
+    _write(connection, plan.effects, now)
 
 
 def _lookup(
@@ -138,7 +138,7 @@ def _lookup(
         yield from _PAIRS.decode(cursor.fetchone()[0])
 
 
-def _write(connection: sqlite3.Connection, effects: Effects) -> None:
+def _write(connection: sqlite3.Connection, effects: Effects, now: float) -> None:
     steps: tuple[tuple[str, Sequence[tuple[Any, ...]]], ...] = (
         ("delete_records", list(effects.deleted)),
         ("put_records", list(effects.put.values())),
@@ -151,6 +151,8 @@ def _write(connection: sqlite3.Connection, effects: Effects) -> None:
     for name, rows in steps:
         for _ in _with_rows(connection, name, rows):
             pass
+    for _ in _with_rows(connection, "put_next_records", effects.put_next, now):
+        pass
 
 
 def _with_rows(

@@ -19,24 +19,35 @@ WorkId: TypeAlias = tuple[str, str]
 
 
 def touched(batches: Iterable[Sequence[Op]]) -> tuple[list[Identity], list[str]]:
-    """The records and the streams whose present state decides about the batches; not a `Del` of whatever is there."""
+    """The records and the streams whose present state decides about the batches.
+
+    Not so that of a record which is put or removed just once, whatever it is: the statement that does it finds out.
+    """
     records: dict[Identity, None] = {}
+    once: set[Identity] = set()
     streams: dict[str, None] = {}
     for ops in batches:
         for op in ops:
-            if isinstance(op, Put) or (isinstance(op, Del) and op.expect is not None):
-                records[op.kind, op.owner, op.key] = None
+            if isinstance(op, (Put, Del)):
+                identity = (op.kind, op.owner, op.key)
+                if op.expect is not None or identity in once:
+                    records[identity] = None
+                once.add(identity)
             elif isinstance(op, Append):
                 streams[op.stream] = None
     return list(records), list(streams)
 
 
 class Effects:
-    """What to write: first the deletions, then the rest. Each row is in the order of its query's columns."""
+    """What to write: first the deletions, then the rest. Each row is in the order of its query's columns.
+
+    `put` has a version for each record; `put_next` is for those that get the one after whatever there is.
+    """
 
     def __init__(self) -> None:
         self.deleted: dict[Identity, None] = {}
         self.put: dict[Identity, tuple[str, str, str, int, float | None, bytes]] = {}
+        self.put_next: list[tuple[str, str, str, float | None, bytes]] = []
         self.dropped: dict[str, None] = {}
         self.appended: dict[str, list[tuple[str, int, bytes]]] = {}
         self.acked: dict[WorkId, None] = {}
@@ -48,7 +59,7 @@ class Plan:
     """Takes transactions in order and adds up their effects.
 
     Args:
-        versions: the versions of the `touched` records that are there; absent and expired ones are left out.
+        versions: the versions of the `touched` records, 0 for one that is absent or has expired.
         last_seqs: the last rows of the `touched` streams; empty ones are left out.
         now: Unix seconds; what expires at `now` or before is absent.
     """
@@ -79,6 +90,9 @@ class Plan:
             match op:
                 case Put():
                     identity = (op.kind, op.owner, op.key)
+                    if identity not in self._versions:
+                        numbers.append(0)
+                        continue
                     number = self._check_version(identity, versions.get(identity), op.expect) + 1
                     gone = op.expires_at is not None and op.expires_at <= self._now
                     versions[identity] = 0 if gone else number
@@ -122,8 +136,11 @@ class Plan:
         match op:
             case Put():
                 identity = (op.kind, op.owner, op.key)
-                effects.deleted.pop(identity, None)
-                effects.put[identity] = (*identity, number, op.expires_at, op.value)
+                if number == 0:
+                    effects.put_next.append((*identity, op.expires_at, op.value))
+                else:
+                    effects.deleted.pop(identity, None)
+                    effects.put[identity] = (*identity, number, op.expires_at, op.value)
             case Del():
                 identity = (op.kind, op.owner, op.key)
                 effects.put.pop(identity, None)

@@ -38,6 +38,15 @@ SELECT * FROM (VALUES (?, ?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
 ON CONFLICT (kind, owner, key) DO UPDATE
 SET version = excluded.version, expires_at = excluded.expires_at, value = excluded.value;
 
+-- name: put_next_records
+-- Write whole records, each in the version after the one that is there; after an expired one the first.
+-- Rows: kind, owner, key, expires_at, value. Then: now.
+INSERT INTO records (kind, owner, key, version, expires_at, value)
+SELECT column1, column2, column3, 1, column4, column5 FROM (VALUES (?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
+ON CONFLICT (kind, owner, key) DO UPDATE
+SET version = iif(records.expires_at <= ?, 1, records.version + 1), expires_at = excluded.expires_at,
+    value = excluded.value;
+
 -- name: drop_streams
 -- Rows: stream.
 DELETE FROM rows WHERE stream IN (VALUES (?));
