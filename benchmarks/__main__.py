@@ -36,7 +36,7 @@ def main() -> int:
     cases = select([text for text in arguments.only.split(",") if text])
     try:
         if arguments.nice:
-            os.setpriority(os.PRIO_PROCESS, 0, arguments.nice)
+            machine.set_nice(os.getpid(), arguments.nice)
         measurements = _run(cases, arguments)
     except (ToolchainError, LaunchError, OSError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
@@ -61,7 +61,8 @@ def _run(cases: list[Case], arguments: argparse.Namespace) -> list[Measurement]:
     )
     levels = [int(level) for level in arguments.conns.split(",")]
     measurements: list[Measurement] = []
-    with Launcher(server_core=arguments.server_core, agent_core=arguments.agent_core) as launcher:
+    cores = {"server_core": arguments.server_core, "agent_core": arguments.agent_core}
+    with Launcher(**cores, nice=arguments.nice) as launcher:
         endpoints = _start(cases, launcher)
         for case in cases:
             check_answers(case, endpoints[case.service.name])

@@ -52,10 +52,12 @@ class Launcher:
     Attributes:
         server_core: core of the services.
         agent_core: core of agents that are attached to a gateway.
+        nice: the niceness of what is started.
     """
 
     server_core: int
     agent_core: int
+    nice: int = 0
     _processes: list[tuple[str, "subprocess.Popen[bytes]"]] = field(default_factory=list[Any])
     _folders: list["tempfile.TemporaryDirectory[str]"] = field(default_factory=list[Any])
 
@@ -95,6 +97,8 @@ class Launcher:
             except OSError as error:
                 raise LaunchError(f"cannot start {name}: {error}") from error
         self._processes.append((name, process))
+        if self.nice:
+            machine.set_nice(process.pid, self.nice)
         return process.pid
 
     def folder(self) -> Path:

@@ -11,6 +11,14 @@ BUSY_SHARE = 0.10
 """Share of one core that other programs may use before a measurement is called noisy."""
 
 
+def set_nice(pid: int, nice: int) -> None:
+    """Set the niceness of a process, and that of its session where the kernel schedules sessions before processes."""
+    os.setpriority(os.PRIO_PROCESS, pid, nice)
+    group = Path(f"/proc/{pid}/autogroup")
+    if group.exists():
+        group.write_text(str(nice))
+
+
 @contextmanager
 def pinned(core: int) -> Generator[None]:
     """Pin this process to one core for a moment, so that what it starts meanwhile inherits it."""

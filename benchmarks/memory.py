@@ -24,7 +24,7 @@ from benchmarks.toolchain import ToolchainError
 
 IDLE = 10_000
 SETTLE_S = 3.0
-"""What is written behind, and what is let go of a moment later, is done by then."""
+"""What is written behind, and what is let go of a moment later, is done by then; channels stay for some minutes."""
 WARM_S = 1.0
 IDLE_LIMIT_BYTES = 2048
 VANISHED_LIMIT_BYTES = 256
@@ -47,7 +47,7 @@ def main(tokens: Sequence[str]) -> int:
     arguments = _parser().parse_args(tokens)
     try:
         with Launcher(server_core=machine.cores()[0], agent_core=machine.cores()[0]) as launcher:
-            found = [_growth(name, service, launcher, arguments.sessions) for name, service in SERVICES]
+            found = [_growth(name, service, launcher, arguments) for name, service in SERVICES]
     except (ToolchainError, LaunchError, OSError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
@@ -66,22 +66,22 @@ def _verdict(row: Growth) -> str:
     return f"idle ≤ {IDLE_LIMIT_BYTES} {idle}, vanished back to zero (≤ {VANISHED_LIMIT_BYTES}) {vanished}"
 
 
-def _growth(name: str, service: Service, launcher: Launcher, count: int) -> Growth:
+def _growth(name: str, service: Service, launcher: Launcher, arguments: argparse.Namespace) -> Growth:
     endpoint = service.launch(launcher)
     _wait_answering(name, endpoint)
-    idle, vanished = (_grown(endpoint, count, vanish) for vanish in (False, True))
+    idle, vanished = (_grown(endpoint, arguments.sessions, vanish, arguments.settle) for vanish in (False, True))
     print(f"{name}: {idle:,.0f} and {vanished:,.0f} bytes a session", file=sys.stderr, flush=True)
     return Growth(name, idle, vanished)
 
 
-def _grown(endpoint: Endpoint, count: int, vanish: bool) -> float:
+def _grown(endpoint: Endpoint, count: int, vanish: bool, settle_s: float) -> float:
     """Bytes for each of `count` sessions, after as many before them that warm up."""
     before = 0
     for warming_up in (True, False):
         before = _resident(endpoint.pids)
         for _ in range(count):
             _open(endpoint, vanish)
-        time.sleep(WARM_S if warming_up else SETTLE_S)
+        time.sleep(WARM_S if warming_up else settle_s)
     return (_resident(endpoint.pids) - before) / count
 
 
@@ -151,5 +151,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks memory", description="Measure what sessions take of a server's memory."
     )
     parser.add_argument("--sessions", type=int, default=IDLE, help="of each kind (default %(default)s)")
+    parser.add_argument(
+        "--settle", type=float, default=SETTLE_S, help="seconds before memory is looked at (default %(default)s)"
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 if Toolwire misses what it asks of itself")
     return parser

@@ -15,6 +15,10 @@ from benchmarks.servers import toolwire_echo
 from toolwire.cli.listening import bind, event_loop, serving, set_up_logging, stop_signal, url_of
 from toolwire.compose import open_data
 from toolwire.config import Config
+from toolwire.core.call import Call
+from toolwire.core.errors import AgentOffline
+from toolwire.core.handler import Emit
+from toolwire.core.result import Result
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.door import GatewayDoor
@@ -26,16 +30,23 @@ from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.sessions import Sessions
 
 
+class _NoAgent:
+    """What of a `Delegate` is looked at before there is a call, and none comes here: the tools are of this process."""
+
+    async def call(self, call: Call, emit: Emit) -> Result:
+        raise AgentOffline("there is no agent here")
+
+
 async def main(port: int, data: Path) -> None:
     """Serve until a signal."""
-    nobody: Any = None  # no call goes to an agent here, and so nobody carries one
+    no_agent: Any = _NoAgent()
     config = Config(data=str(data))
     async with open_data(config) as opened:
         store, clock, engine = opened.store, opened.clock, opened.engine
         keys = Keys(store, clock)
         await keys.load()
         await keys.ensure_first_owner()
-        agents = Agents(store, clock, compile_validator, lambda record: nobody, fallback_tool=False)
+        agents = Agents(store, clock, compile_validator, lambda record: no_agent, fallback_tool=False)
         agent = await agents.create(FIRST_OWNER, "bench")
         provider = FunctionProvider([toolwire_echo.echo, toolwire_echo.echo_waiting])
         agents.catalog(agent.agent_id).replace(provider.tools(), provider, handlers=provider.handlers)
