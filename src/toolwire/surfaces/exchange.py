@@ -295,14 +295,21 @@ class Exchange:
         if self._stream is not None:
             self._stream.close()
 
+    def answer(self, status: int, body: bytes) -> bool:
+        """Send a JSON body at once, where no stream has begun and the server has a short way; else `finish` has to."""
+        whole = self._whole
+        if whole is None or self._stream is not None or not whole.answer(status, body):
+            return False
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        return True
+
     async def finish(self, status: int, body: bytes | None, headers: Sequence[RawHeader] = ()) -> None:
         """Send the end: a JSON body with its status, or the last event. `None` ends without a message."""
         if self._stream is None:
-            self._closed = True
-            if self._timer is not None:
-                self._timer.cancel()
-            whole = self._whole
-            if whole is None or headers or body is None or not whole.answer(status, body):
+            if headers or body is None or not self.answer(status, body):
+                self.end()
                 await send_plain(self._send, status, body, headers, self._write_timeout_s)
             return
         if body is not None and not self._closed:

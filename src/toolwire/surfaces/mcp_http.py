@@ -213,7 +213,7 @@ class McpHttp:
             exchange.open_stream(headers)
         if reply is None or exchange.frames is not None:
             await self._finish(exchange, reply)
-        else:
+        elif headers or not exchange.answer(reply.status, reply.body):
             await exchange.finish(reply.status, reply.body, headers)
 
     async def _finish(self, exchange: Exchange, reply: Reply | None) -> None:
