@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from toolwire.agent.asking import GatewayAsker
 from toolwire.core.call import Call, Caller
-from toolwire.core.event import Chunk, Event, Log, Progress
+from toolwire.core.event import Chunk, Event, Log, Paused, Progress
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
 from toolwire.sdk.context import ToolContext
@@ -315,6 +315,8 @@ def delta_of(event: Event) -> JsonObject | None:
             if logger is not None:
                 line["logger"] = logger
             return {"text": "", "log": line}
+        case Paused(retry_after_s=retry_after_s):
+            return {"text": "", "pause": {} if retry_after_s is None else {"retry_after_s": retry_after_s}}
         case _:
             return None
 

@@ -54,7 +54,7 @@ class Finished(Struct, frozen=True, tag="finished"):
     result: Result
 
 
-Event: TypeAlias = Progress | Log | Chunk | Asks | Answered | Finished
+Event: TypeAlias = Progress | Log | Chunk | Asks | Answered | Paused | Finished
 
 
 class Stamped(Struct, frozen=True):

@@ -318,6 +318,8 @@ class Agents:
         if fallback:
             tools = [message_tool(record.agent_id, record.display_name or record.name)]
         asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask}
+        if fallback:
+            asking[MESSAGE_TOOL] = agent.asking  # what answers messages has registered nothing that could say so
         changed = agent.catalog.replace(tools, agent.delegate, agent.delegate, asking)
         declared = {tool.name: declared_extras(tool.input_schema) for tool in tools}
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)

@@ -4,13 +4,13 @@ Spec: gateway.md 1H and the docstring of wire/link.py for the shapes, D17 and D1
 """
 
 import binascii
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from toolwire.core.errors import AgentBusy, InvalidAgentResponse, MissingCapability, OutcomeUnknown, PageRequired
-from toolwire.core.event import Event, Log, Progress
+from toolwire.core.event import Event, Log, Paused, Progress
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import (
     TOOL_FAILED,
@@ -88,8 +88,8 @@ def event_of(payload: JsonObject) -> Event | None:
     """What the caller may see of a reply that ends nothing; `None` for thoughts, empty pieces and other shapes.
 
     Takes `{"text"}` of an `agent_reply_delta` or an `agent.input_required`, `{"text": "", "progress": {…}}`,
-    `{"text": "", "log": {…}}`, and the frame `{"session_key", "update": {…}}` of which only `agent_message_chunk` is
-    meant for the caller (gateway.md 1H, D20).
+    `{"text": "", "log": {…}}`, `{"text": "", "pause": {…}}`, and the frame `{"session_key", "update": {…}}` of which
+    only `agent_message_chunk` is meant for the caller (gateway.md 1H, D20).
     """
     step = payload.get("progress")
     if step is not None:
@@ -97,6 +97,9 @@ def event_of(payload: JsonObject) -> Event | None:
     line = payload.get("log")
     if line is not None:
         return _line(line)
+    pause = payload.get("pause")
+    if isinstance(pause, dict):
+        return _pause(cast("JsonObject", pause))
     text = payload.get("text")
     if text is None:
         text = _chunk_text(payload.get("update"))
@@ -118,6 +121,11 @@ def _line(line: object) -> Log | None:
     except msgspec.ValidationError:
         return None
     return Log(known.level, known.text, known.logger)
+
+
+def _pause(pause: JsonObject) -> Paused:
+    retry_after_s = pause.get("retry_after_s")
+    return Paused(float(retry_after_s) if isinstance(retry_after_s, int | float) and 0 <= retry_after_s < 1e5 else None)
 
 
 def _chunk_text(update: Any) -> object:

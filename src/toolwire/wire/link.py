@@ -26,7 +26,8 @@ From the agent, each with the `chat_message` as `in_reply_to` and, for one messa
 * `agent_reply_delta`, not terminal: `{"text"}` is a piece of the answer and becomes a `Progress` with that text as
   message, one above the last value; `{"text": "", "progress": {"progress", "total"?, "message"?}}` becomes that
   `Progress`. A value that would not rise is raised by one, so that both kinds share one rising counter.
-  `{"text": "", "log": {"level", "text", "logger"?}}` becomes a `Log`, which goes to clients that asked for it.
+  `{"text": "", "log": {"level", "text", "logger"?}}` becomes a `Log`, which goes to clients that asked for it, and
+  `{"text": "", "pause": {"retry_after_s"?}}` says that the client need not hold a stream open for the rest.
 * `agent.input_required`, not terminal: the agent rests until a `user.continue` answers it. `{"text", "approvals":
   [{"call_id", "tool", "arguments", "reason"}]}`: what is asked in words, and the calls that wait for a yes or a no. It
   becomes a `Progress` with that text. With `"questions": [{"key", "method", "params"}]` the caller's MCP client is
