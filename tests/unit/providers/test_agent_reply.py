@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from toolwire.core.errors import AgentBusy, InvalidAgentResponse, OutcomeUnknown
-from toolwire.core.event import Progress
+from toolwire.core.event import Event, Log, Paused, Progress
 from toolwire.core.result import (
     TOOL_FAILED,
     Audio,
@@ -160,9 +160,32 @@ def test_what_is_no_answer_is_an_invalid_agent_response(payload: dict[str, Any])
         ({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "image"}}}, None),
         ({"update": {"sessionUpdate": "agent_message_chunk", "content": "x"}}, None),
         ({"update": "x"}, None),
+        ({"text": "", "log": {"level": "info", "text": "a", "logger": "l"}}, Log("info", "a", "l")),
+        ({"text": "", "log": {"level": "info"}}, None),
+        ({"text": "", "pause": {}}, Paused()),
+        ({"text": "", "pause": {"retry_after_s": 2.5}}, Paused(2.5)),
+        ({"text": "", "pause": {"retry_after_s": "soon"}}, Paused()),
         ({"update": {}}, None),
     ],
 )
-def test_a_delta_becomes_progress_or_nothing(payload: dict[str, Any], progress: Progress | None):
+def test_a_delta_becomes_an_event_or_nothing(payload: dict[str, Any], progress: Event | None):
     """gateway.md 17, 1H, D20: thoughts and odd shapes never reach the caller and never end the call."""
     assert event_of(payload) == progress
+
+
+@pytest.mark.parametrize(
+    ("code", "data", "ended"),
+    [
+        ("missing_client_capability", {"requiredCapabilities": {"roots": {}}, "x": 1}, "missing_client_capability"),
+        ("url_elicitation_required", {"elicitations": [{"mode": "url"}]}, "url_elicitation_required"),
+        ("missing_client_capability", {}, "tool_failed"),
+        ("unauthorized", {"requiredCapabilities": {}}, "tool_failed"),
+    ],
+)
+def test_what_the_client_itself_must_do_something_about_keeps_its_code(code: str, data: Any, ended: str):
+    """mcp.md 1.2, missing client capability and URL elicitation; gateway.md D16, D18 for everything else."""
+    error = result_of(message({"text": "no", "is_error": True, "code": code, "data": data})).error
+    assert error is not None
+    assert error.code == ended
+    if ended == code:
+        assert (error.message, error.data) == ("no", {key: value for key, value in data.items() if key != "x"})
