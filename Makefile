@@ -5,7 +5,7 @@
 #   make test         all tests, the conformance scenarios among them (ARGS="-k follow" is passed to pytest)
 #   make coverage     all tests, with the branches they leave out; fails below 100 % in core, engine, wire, 90 % elsewhere
 #   make format       let ruff rewrite what it can
-#   make fuzz         look for inputs that break the codec (ARGS="http -max_total_time=600"; targets: http stdio tokens link)
+#   make fuzz         look for inputs that break the codec (ARGS="http -max_total_time=600"; a target of tests/fuzz first)
 #   make conformance  the scenarios of the official MCP suite, with their report
 #   make bench        measure against the peers (ARGS is passed on; "agents" as its first word is the agent SDK alone)
 #   make pins         recompile requirements/*.txt

@@ -16,6 +16,7 @@ from msgspec import Struct
 from tests.interaction.bench import OLD, Bench, Gate, Peer
 from tests.interaction.cells import notes
 from tests.interaction.transport import Client, connect
+from toolwire.cli.listening import bind, serving
 from toolwire.compose import ToolServer
 from toolwire.sdk import ToolContext
 from toolwire.surfaces.limits import Guard
@@ -39,11 +40,12 @@ class Mistakes(logging.Handler):
 
 
 class Site(Struct, frozen=True):
-    """The server, a client of it, and the id of a session that goes on."""
+    """The server, a client of it, the id of a session that goes on, and the port on which it listens, too."""
 
     served: ToolServer
     client: Client
     session: str
+    port: int
     mistakes: Mistakes
     portal: BlockingPortal
 
@@ -80,9 +82,14 @@ async def _open(portal: BlockingPortal) -> AsyncGenerator[Site]:
     mistakes = Mistakes()
     logging.getLogger().addHandler(mistakes)
     try:
-        async with server.open(Guard(origins=[PAGE])) as served, connect(served.app, PATIENCE_S) as client:
+        bound = bind("127.0.0.1", 0)
+        async with (
+            server.open(Guard(origins=[PAGE])) as served,
+            serving(served.app, bound),
+            connect(served.app, PATIENCE_S) as client,
+        ):
             peer: Peer = await Bench(served, client, gate).peer(OLD).session()
-            yield Site(served, client, peer.more["mcp_session_id"], mistakes, portal)
+            yield Site(served, client, peer.more["mcp_session_id"], bound.getsockname()[1], mistakes, portal)
     finally:
         logging.getLogger().removeHandler(mistakes)
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import anyio
 import msgspec
 
+from tests.fuzz.connections import connection
 from tests.fuzz.site import PAGE, PATIENCE_S, Site
 from tests.interaction.bench import BOTH
 from tests.interaction.cells import SECRET
@@ -27,6 +28,7 @@ from toolwire.engine.recorder import Recorder
 from toolwire.surfaces.event_ids import EventIds, Mark
 from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
+from toolwire.wire.card import read_from_host, read_request
 from toolwire.wire.jsonrpc import Message, decode
 from toolwire.wire.link import decode_from_agent, decode_from_gateway
 
@@ -235,14 +237,20 @@ async def _open_sessions(text: str, caller: Caller) -> None:
 
 
 def link(site: Site, data: bytes) -> None:
-    """Frames between an agent and the gateway, of either side: they are read or refused, as bytes and as text."""
-    for read in (decode_from_agent, decode_from_gateway):
+    """Frames of agents and cards, of either side: they are read or refused, as bytes and as text."""
+    for read in (decode_from_agent, decode_from_gateway, read_request, read_from_host):
         for frame in (data, data.decode("utf-8", "replace")):
             with contextlib.suppress(ToolwireError):
                 read(frame)
 
 
-TARGETS: dict[str, Target] = {"http": http, "stdio": stdio, "tokens": tokens, "link": link}
+TARGETS: dict[str, Target] = {
+    "http": http,
+    "connection": connection,
+    "stdio": stdio,
+    "tokens": tokens,
+    "link": link,
+}
 
 
 def seeds_of(name: str) -> list[Path]:

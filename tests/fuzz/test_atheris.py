@@ -14,7 +14,7 @@ import pytest
 from tests.fuzz.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNS = {"http": 3000, "stdio": 300, "tokens": 3000, "link": 50_000}
+RUNS = {"http": 3000, "connection": 500, "stdio": 300, "tokens": 3000, "link": 50_000}
 LIMIT_S = 6
 """Seconds after which a target's run ends all the same; what is slow is no failure, and a hang has its own limit."""
 
