@@ -20,6 +20,7 @@ from toolwire.core.errors import (
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Failure, failed
+from toolwire.engine.catalog import Entry
 from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.record import Listener
@@ -91,10 +92,10 @@ async def _tools_list(engine: Engine, asked: Asked) -> Reply:
 async def _tools_call(engine: Engine, asked: Asked) -> Reply:
     params = read_tool_call(asked.message)
     endpoint = asked.endpoint
-    call = await _call_of(engine, asked, params)
+    entry, terms = endpoint.catalog.get(params.name), None
+    call = await _call_of(engine, asked, params, entry)
     asked.call_id = call.id
     asked.outlives_request = call.outlives_request
-    entry, terms = endpoint.catalog.get(call.tool), None
     if entry is not None and entry.tool.task != "never":
         terms = task_terms(engine, asked, call, entry.tool)
     asked.progress_token = params.progress_token
@@ -102,7 +103,10 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         asked.log_level = wanted_level(asked, params.meta)
         is_heard = params.progress_token is not None or asked.log_level is not None
         listener = asked.listener if is_heard and terms is None else None
-        submission = await _submit(engine, asked, call, listener, terms)
+        if terms is None and (entry is None or not entry.may_ask):
+            submission = await engine.submit(call, endpoint.catalog, listener)
+        else:
+            submission = await _submit(engine, asked, call, listener, terms)
         if isinstance(submission, Reply):
             return submission
     except InvalidArguments as error:
@@ -119,11 +123,10 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
 async def _submit(
     engine: Engine, asked: Asked, call: Call, listener: Listener | None, terms: TaskTerms | None
 ) -> Submission | Reply:
-    """What becomes of a call: its record, which of a task need not be over, or a `Reply` that asks."""
+    """What becomes of a task, or of a call that may ask: its record, which of a task need not be over, or a `Reply`."""
     if terms is not None:
         return await submit_task(engine, asked, call, terms)
-    entry = asked.endpoint.catalog.get(call.tool)
-    if entry is not None and entry.may_ask and can_be_asked(asked, call):
+    if can_be_asked(asked, call):
         return await submit_asking(engine, asked, call, listener)
     return await engine.submit(call, asked.endpoint.catalog, listener)
 
@@ -160,7 +163,7 @@ def _replay_mark(submission: Submission) -> JsonObject | None:
     return {"replayed": True, "first_seen": rfc3339(claim.first_seen), "expires_at": rfc3339(claim.expires_at)}
 
 
-async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
+async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry | None) -> Call:
     endpoint = asked.endpoint
     extras = endpoint.take_extras(params.name, params.arguments) if endpoint.take_extras else Extras(params.arguments)
     caller = asked.caller
@@ -184,7 +187,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
         caller=caller,
         tool=params.name,
         arguments=extras.arguments,
-        deadline=engine.clock.now() + _timeout_s(endpoint, params),
+        deadline=engine.clock.now() + _timeout_s(endpoint, params, entry),
         agent_id=endpoint.agent_id,
         idempotency_key=_one_key(extras.idempotency_key, meta_string(params.meta, KEY_KEY), asked.key_header),
         context_id=context_id,
@@ -194,11 +197,10 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall) -> Call:
     )
 
 
-def _timeout_s(endpoint: Endpoint, params: ToolCall) -> float:
+def _timeout_s(endpoint: Endpoint, params: ToolCall, entry: Entry | None) -> float:
     wanted = meta_milliseconds(params.meta, TIMEOUT_KEY)
     if wanted is not None:
         return min(wanted, endpoint.max_timeout_s * 1000) / 1000
-    entry = endpoint.catalog.get(params.name)
     own = None if entry is None else entry.tool.timeout_s
     return endpoint.call_timeout_s if own is None else own
 
