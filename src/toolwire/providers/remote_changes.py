@@ -33,6 +33,7 @@ _LISTS: dict[type, Listed] = {
     PromptsListChanged: "prompts",
     ResourcesListChanged: "resources",
 }
+_NOTICES: dict[str, Listed] = {f"notifications/{which}/list_changed": which for which in ALL}
 
 
 class Following:
@@ -79,6 +80,11 @@ class Following:
             self._watch = subscribe
             for uri in self._watched:
                 subscribe(uri)
+
+    def came(self, method: str) -> None:
+        """Take the method of a notification the moment that it comes: what comes after it sees its lists stale."""
+        if method in _NOTICES:
+            self.stale |= _stale({_NOTICES[method]})
 
     async def heard(self, message: object) -> None:
         """Take a notification of the server; on 2026-07-28 they come by subscription."""

@@ -172,7 +172,7 @@ class RemoteConnection:
         async with AsyncExitStack() as stack:
             transport = await self._transport(stack)
             client = Client(
-                cast("Any", watched(transport, self._ended)),
+                cast("Any", watched(transport, self._ended, self.following.came)),
                 client_info=types.Implementation(name="toolwire", version=__version__),
                 message_handler=self.following.heard,
                 mode="legacy" if self._server.protocol == "legacy" else "auto",

@@ -1,25 +1,30 @@
-"""A transport of the official client that tells when no message can come any more; it sends none and answers none."""
+"""A transport of the official client that tells of notifications in their order, and of its end; it sends nothing.
 
-from collections.abc import AsyncGenerator
+The client handles a notification in a task of its own, so a response that came after it may be seen before it.
+"""
+
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
 import anyio
+from mcp.types import JSONRPCNotification
 
 
 @asynccontextmanager
-async def watched(transport: Any, ended: anyio.Event) -> AsyncGenerator[Any]:
-    """`transport`, which sets `ended` when no message can come any more."""
+async def watched(transport: Any, ended: anyio.Event, hear: Callable[[str], None]) -> AsyncGenerator[Any]:
+    """`transport`, which tells the method of each notification, and sets `ended` when no message can come any more."""
     async with transport as (reading, writing):
-        yield _WatchedStream(reading, ended), writing
+        yield _WatchedStream(reading, ended, hear), writing
 
 
 class _WatchedStream:
-    """A stream of messages that tells when it is at its end."""
+    """A stream of messages that tells of notifications and of its end."""
 
-    def __init__(self, stream: Any, ended: anyio.Event) -> None:
+    def __init__(self, stream: Any, ended: anyio.Event, hear: Callable[[str], None]) -> None:
         self._stream = stream
         self._ended = ended
+        self._hear = hear
 
     @property
     def last_context(self) -> Any:
@@ -29,10 +34,14 @@ class _WatchedStream:
     async def receive(self) -> Any:
         """The next message."""
         try:
-            return _typed(await self._stream.receive())
+            received = _typed(await self._stream.receive())
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             self._ended.set()
             raise
+        message = getattr(received, "message", None)
+        if isinstance(message, JSONRPCNotification):
+            self._hear(message.method)
+        return received
 
     async def aclose(self) -> None:
         """Let go of the stream."""
