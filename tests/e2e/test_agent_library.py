@@ -12,11 +12,37 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp.types import ElicitResult
 
 from tests.e2e.running import STOP_LIMIT_S, Host, Process
 
 pytestmark = pytest.mark.e2e
 
+CURIOUS = """
+from dataclasses import dataclass
+
+from toolwire.agent import Agent, Ctx
+
+agent = Agent("curious")
+
+
+@dataclass
+class Person:
+    name: str
+
+
+@agent.tool
+async def greet(greeting: str, ctx: Ctx) -> str:
+    "Greet whoever is there."
+    said = await ctx.elicit("Who are you?", Person)
+    return f"{greeting}, {said.content.name}!"
+
+
+@agent.prompt
+async def about(ctx: Ctx) -> str:
+    said = await ctx.elicit("About whom?", Person)
+    return f"Tell me about {said.content.name}."
+"""
 NOTES = Path(__file__).parents[2] / "docs_src" / "agent_library" / "tutorial001.py"
 Mode = Literal["legacy", "2026-07-28"]
 on_both_revisions = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -84,6 +110,30 @@ async def test_what_the_agents_process_leaves_behind_is_still_there_when_it_is_g
             with Process(["agent", "run", str(NOTES)], host.cwd):
                 assert host.attached("notes") == agent_id
                 assert (await client.read_resource("notes://1")).contents
+
+
+@on_both_revisions
+async def test_a_tool_of_an_agents_process_asks_the_person_behind_the_client(host: Host, mode: Mode):
+    """mcp.md 1.2: a request on the older wire, several rounds on the newer; the agent is written once."""
+    (host.cwd / "curious.py").write_text(CURIOUS)
+    asked: list[str] = []
+
+    async def fill_in(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"name": "Ada"})
+
+    with Process(["agent", "run", "curious:agent"], host.cwd):
+        agent_id = host.attached("curious")
+        async with client_of(host, agent_id, mode, elicitation_callback=fill_in) as client:
+            result = await client.call_tool("greet", {"greeting": "Hello"})
+            assert result.content[0].model_dump()["text"] == "Hello, Ada!"
+            said = await client.get_prompt("about")
+            assert said.messages[0].content.model_dump()["text"] == "Tell me about Ada."
+        assert asked == ["Who are you?", "About whom?"]
+        async with client_of(host, agent_id, mode) as client:
+            with pytest.raises(MCPError) as refused:
+                await client.call_tool("greet", {"greeting": "Hello"})
+            assert refused.value.code == -32021
 
 
 async def failure_of(client: Client, uri: str) -> Any:
