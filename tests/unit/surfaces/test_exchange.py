@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from toolwire.engine.deadline import Timekeeper
-from toolwire.surfaces.exchange import BUFFERED_FRAMES, Exchange, send_plain
+from toolwire.surfaces.exchange import BUFFERED_BYTES, BUFFERED_FRAMES, PIECE_BYTES, Exchange, send_plain
 
 pytestmark = pytest.mark.both_backends
 
@@ -37,11 +37,25 @@ class Sent:
         return b"".join(message.get("body", b"") for message in self.messages)
 
 
+class Connection:
+    """Has a transport, as the owner of uvicorn's `send` has; its client reads nothing."""
+
+    def __init__(self) -> None:
+        self.transport = self
+        self.given_up = 0
+
+    async def send(self, message: Any) -> None:
+        await anyio.sleep_forever()
+
+    def abort(self) -> None:
+        self.given_up += 1
+
+
 @asynccontextmanager
-async def exchange_on(sent: Sent, streams: bool = True) -> AsyncGenerator[Exchange]:
+async def exchange_on(sent: Any, streams: bool = True, write_timeout_s: float = 5) -> AsyncGenerator[Exchange]:
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            yield Exchange(sent, tasks, streams)
+            yield Exchange(sent, tasks, streams, write_timeout_s=write_timeout_s)
 
 
 async def test_a_plain_answer_says_how_long_it_is_and_that_it_is_json():
@@ -139,4 +153,74 @@ async def test_a_stream_that_the_server_cuts_holds_nobody_up():
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
         await exchange.finish(200, b"2")
+    assert sent.body == b"event: message\ndata: 1\n\n"
+
+
+async def test_what_is_owed_does_not_give_way():
+    sent = Sent()
+    sent.open = anyio.Event()
+    async with exchange_on(sent) as exchange:
+        exchange.push(b"owed\n\n", owed=True)
+        for number in range(2 * BUFFERED_FRAMES):
+            exchange.notify(b"%d" % number)
+        sent.open.set()
+        await exchange.finish(200, b"result")
+    assert sent.body.startswith(b"owed\n\n")
+    assert sent.body.count(b"data: ") == BUFFERED_FRAMES - 1
+    assert sent.body.endswith(b"data: result\n\n")
+
+
+async def test_large_notifications_give_way_sooner():
+    sent = Sent()
+    sent.open = anyio.Event()
+    async with exchange_on(sent) as exchange:
+        for _ in range(20):
+            exchange.notify(b"x" * (BUFFERED_BYTES // 8))
+        sent.open.set()
+        await exchange.finish(200, b"result")
+    assert sent.body.count(b"data: x") == 7
+    assert sent.body.endswith(b"data: result\n\n")
+
+
+async def test_a_large_body_goes_out_in_pieces():
+    sent = Sent()
+    body = bytes(2 * PIECE_BYTES + 1)
+    await send_plain(sent, 200, body)
+    assert sent.body == body
+    assert [message.get("more_body", False) for message in sent.messages] == [False, True, True, False]
+
+
+async def test_a_client_that_reads_no_stream_is_given_up():
+    connection, ends = Connection(), list[bool]()
+    async with exchange_on(connection.send, write_timeout_s=0.01) as exchange:
+        exchange.on_end = ends.append
+        exchange.notify(b"1")
+        await exchange.finish(200, b"2")
+        exchange.notify(b"3")
+    assert (connection.given_up, ends) == (1, [True])
+
+
+async def test_a_client_that_reads_no_json_is_given_up():
+    connection = Connection()
+    await send_plain(connection.send, 200, b"{}", write_timeout_s=0.01)
+    assert connection.given_up == 1
+
+
+async def test_where_a_connection_cannot_be_given_up_sending_ends_all_the_same():
+    sent = Sent()
+    sent.open = anyio.Event()
+    async with exchange_on(sent, write_timeout_s=0.01) as exchange:
+        exchange.notify(b"1")
+        await exchange.finish(200, b"2")
+    assert sent.messages == []
+
+
+async def test_a_stream_can_end_before_its_answer():
+    sent = Sent()
+    async with exchange_on(sent) as exchange:
+        exchange.notify(b"1")
+        exchange.end()
+        exchange.notify(b"2")
+        await exchange.finish(200, b"3")
+        await exchange.ended()
     assert sent.body == b"event: message\ndata: 1\n\n"
