@@ -31,7 +31,7 @@ GATHER_S = 0.0005
 and a commit of all of them costs little more than a commit of one. Who is alone never waits for company."""
 PATIENCE_S = 0.001
 YIELD_S = 50e-6
-"""After each `PATIENCE_S` that a commit takes, the loop stands still for this long; see `_make_way`."""
+"""After each `PATIENCE_S` that a commit takes, the loop stands still for this long; see `_WayMaker`."""
 
 
 class _Group:
@@ -44,18 +44,41 @@ class _Group:
 
 
 async def _make_way(group: _Group) -> None:
-    """Wait for the commit, and see to it that a busy loop does not keep the thread from it.
-
-    The thread needs the interpreter lock for a moment after each statement. A loop that is never idle lets go of the
-    lock often, for a microsecond at each system call: too short for another thread to wake up in, yet each time it
-    puts off the moment (`sys.getswitchinterval`) at which that thread may insist. Measured on two cores with a
-    saturated loop: single commits of 80 ms, some of 2 s; with this pause, 1 to 7 ms, at no visible cost to the loop.
-    """
+    """Wait for the commit, and see to it that a busy loop does not keep the thread from it; see `_WayMaker`."""
     while not group.committed.is_set():
         with anyio.move_on_after(PATIENCE_S):
             await group.committed.wait()
             return
         _stand_still()
+
+
+class _WayMaker:
+    """Has a busy loop make way for the thread, again and again until it has committed.
+
+    The thread needs the interpreter lock for a moment after each statement. A loop that is never idle lets go of the
+    lock often, for a microsecond at each system call: too short for another thread to wake up in, yet each time it
+    puts off the moment (`sys.getswitchinterval`) at which that thread may insist. Measured on two cores with a
+    saturated loop: single commits of 80 ms, some of 2 s; with this pause, 1 to 7 ms, at no visible cost to the loop.
+
+    The loop's own timers do it where it has any (asyncio). A scope with a deadline, as `_make_way` has it for others,
+    costs the loop much more each time that it ends by its deadline.
+    """
+
+    def __init__(self, loop: EventLoopToken) -> None:
+        native: Any = loop.native_token
+        self._call_later: Callable[..., object] | None = getattr(native, "call_later", None)
+
+    def look_after(self, group: _Group) -> bool:
+        """Make way for a group, in good time; `False` says that whoever waits for it has to see to it."""
+        if self._call_later is None:
+            return False
+        self._call_later(PATIENCE_S, self._look, group)
+        return True
+
+    def _look(self, group: _Group) -> None:
+        if not group.committed.is_set():
+            _stand_still()
+            self.look_after(group)
 
 
 def _stand_still() -> None:
@@ -90,7 +113,9 @@ class Writer:
         self._connection = connection
         self._path = path
         self._clock = clock
-        self._call_soon = _call_soon(current_token())
+        loop = current_token()
+        self._call_soon = _call_soon(loop)
+        self._way_maker = _WayMaker(loop)
         self._lock = threading.Lock()
         self._open: _Group | None = None
         self._groups: SimpleQueue[_Group | None] = SimpleQueue()
@@ -121,7 +146,7 @@ class Writer:
                 ticket, group = self._hand_in(work, size)
         else:
             ticket, group = self._hand_in(work, size)
-        if group.tickets[0] is ticket:
+        if group.tickets[0] is ticket and not self._way_maker.look_after(group):
             await _make_way(group)
         await group.committed.wait()
         try:
