@@ -312,6 +312,21 @@ EVENTS: dict[str, type[Struct]] = {
 """event → what its `data` is."""
 
 
+CONNECT_EVENT = "card.connect"
+HELLO_EVENT = "card.hello"
+"""How a frame's script tells the page that it listens: the page then connects, or did so when the frame had loaded."""
+
+
+class ConnectData(_Wire, frozen=True):
+    """`card.connect`: what the canvas page posts to a card's frame, as an event, with a `MessagePort` for the rest.
+
+    `instance` is the copy that the frame is for; the card says it again in `host.ready`.
+    """
+
+    protocol: int
+    instance: str | None = None
+
+
 class Fault(_Wire, frozen=True):
     """Why a request was refused. `code` is one of ours (`error_rows.ERRORS`) or of `FAULT_CODES`."""
 
