@@ -14,7 +14,7 @@ from msgspec import Struct
 from toolwire.canvas.feed import Feed
 from toolwire.core.board import Arrow
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.ports import Clock, Del, Put, Store
+from toolwire.core.ports import Clock, Put, Store
 from toolwire.core.result import Content, Image, Result, Text
 from toolwire.engine.recorder import Recorder
 from toolwire.wire.card_messages import AgentRef
@@ -151,16 +151,9 @@ class ArrowLog:
             return known[-limit:]
         return [call for call in known if call.call_id > after][:limit]
 
-    async def forget(self, owner: str, arrow_id: str) -> None:
-        """Remove what was kept of an arrow.
-
-        Raises:
-            StoreUnavailable: the store cannot be written.
-        """
+    def let_go(self, arrow_id: str) -> None:
+        """The arrow is gone for good: what is kept of it ends with its time."""
         self._held.pop(arrow_id, None)
-        rows = await self._rows(owner, arrow_id)
-        if rows:
-            await self._store.tx([Del("arrow_call", owner, key) for key, _ in rows])
 
     async def _load(self, owner: str, arrow_id: str) -> deque[LoggedCall]:
         await self._recorder.caught_up()

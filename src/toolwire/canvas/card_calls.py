@@ -57,6 +57,15 @@ class Target(Struct, frozen=True):
     tool: str
 
 
+class Asking(Struct, frozen=True):
+    """A call that its card does something for: who called which tool, and until when (Unix seconds)."""
+
+    copy: Copy
+    agent: str
+    tool: str
+    deadline: float
+
+
 class _Flight:
     """A call on its way to a card, or there."""
 
@@ -69,6 +78,7 @@ class _Flight:
         self.scope = anyio.CancelScope()
         self.connection: Connection | None = None
         self.digest = ""
+        self.deadline = 0.0
         self.answered = anyio.Event()
         self.result: Result | None = None
         self.code: CancelCode = "cancelled"
@@ -175,10 +185,12 @@ class CardCalls:
                 flight.connection = None
                 flight.stop(told, "unloaded", words)
 
-    def under_way(self, call_id: str) -> Copy | None:
-        """The copy that runs a call now; for what a card does on the call's behalf."""
+    def asking(self, call_id: str) -> Asking | None:
+        """A call that a card has now; for what that does on the call's behalf."""
         flight = self._flights.get(call_id)
-        return None if flight is None else flight.copy
+        if flight is None or flight.connection is None or flight.result is not None:
+            return None
+        return Asking(flight.copy, flight.caller.name, flight.target.tool, flight.deadline)
 
     async def _run(self, flight: _Flight, call: Call) -> Result:
         package, spec = self._look(flight)
@@ -202,7 +214,7 @@ class CardCalls:
         assert package.accepted is not None
         flight.connection, flight.digest = connection, package.accepted.digest
         timeout_s = spec.timeout_ms / 1000
-        deadline_ms = (self._clock.now() + timeout_s) * 1000
+        flight.deadline = self._clock.now() + timeout_s
         connection.send(
             "tools.call",
             ToolCallData(
@@ -212,7 +224,7 @@ class CardCalls:
                 {name: value for name, value in call.arguments.items() if name != CARD_ARGUMENT},
                 flight.caller,
                 card,
-                deadline_ms,
+                flight.deadline * 1000,
                 timeout_s * 1000,
             ),
         )

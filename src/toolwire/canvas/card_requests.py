@@ -119,9 +119,9 @@ class CardRequests:
         return await method(connection, params)
 
     async def _respond(self, connection: CardConnection, params: RespondParams) -> Struct:
-        copy = self._calls.under_way(params.call_id)
-        if copy is not None and isinstance(params.error, str):  # cards.md 51
-            self._log.write(copy.card.id, "warn", params.error, copy.workspace.id)
+        asking = self._calls.asking(params.call_id)
+        if asking is not None and isinstance(params.error, str):  # cards.md 51
+            self._log.write(asking.copy.card.id, "warn", params.error, asking.copy.workspace.id)
         self._calls.respond(connection, params)
         return Done()
 

@@ -1,6 +1,6 @@
 """Puts the canvas together on ports that are open already; it decides nothing by itself."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -10,18 +10,25 @@ from starlette.routing import BaseRoute
 from toolwire.canvas.app import CanvasApp
 from toolwire.canvas.arrow_log import ArrowLog
 from toolwire.canvas.card_calls import CardCalls
-from toolwire.canvas.card_connections import CardConnections, Waker
+from toolwire.canvas.card_connections import CardConnections
 from toolwire.canvas.card_link import PATH as CARD_LINK
 from toolwire.canvas.card_link import CardLinks, CardTokens
 from toolwire.canvas.card_log import CardLog
-from toolwire.canvas.card_requests import Answer, CardRequests
+from toolwire.canvas.card_methods import CardMethods
+from toolwire.canvas.card_news import close_replaced, forget_removed, tell_cards
+from toolwire.canvas.card_processes import CardProcesses
+from toolwire.canvas.card_requests import CardRequests
+from toolwire.canvas.card_storage import CardStorage
+from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.editor import Editor
 from toolwire.canvas.families.granted import Families
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.packages import Packages
+from toolwire.canvas.peers import Peers
 from toolwire.canvas.rest import OwnerReader
 from toolwire.canvas.routes_board import BoardRoutes
+from toolwire.canvas.routes_confirmations import ConfirmationRoutes
 from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
@@ -31,14 +38,17 @@ from toolwire.canvas.told import tell_of_boards
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
 from toolwire.canvas.waking import PageWaker
-from toolwire.canvas.workspaces import Workspaces
+from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
+from toolwire.core.board import Card
+from toolwire.core.errors import AgentOffline
 from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sessions import Sessions
+from toolwire.wire.card_messages import CommandResult
 
 
 class Canvas(Struct, frozen=True):
@@ -52,6 +62,16 @@ class Canvas(Struct, frozen=True):
     feed: Feed
 
 
+class _NoTerminals:
+    """A host without terminals."""
+
+    async def run(self, workspace: Workspace, terminal: Card, command: str, timeout_s: float) -> CommandResult:
+        raise AgentOffline("this host has no terminals")
+
+    async def write(self, workspace: Workspace, terminal: Card, data: str) -> None:
+        raise AgentOffline("this host has no terminals")
+
+
 class _Cards(Struct, frozen=True):
     """What runs the calls of cards."""
 
@@ -60,6 +80,9 @@ class _Cards(Struct, frozen=True):
     log: CardLog
     arrows: ArrowLog
     links: CardLinks
+    processes: CardProcesses
+    confirmations: Confirmations
+    storage: CardStorage
 
 
 @asynccontextmanager
@@ -74,7 +97,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
     engine, feed = opened.engine, Feed()
     workspaces = Workspaces(opened.store, opened.clock, feed)
     packages = Packages(opened.store, opened.clock, Path(config.data) / "packages", directory.trusts)
-    cards = _cards(config, opened, directory, workspaces, packages, feed, PageWaker(workspaces, feed), {})
+    cards = _cards(config, opened, directory, workspaces, packages, feed)
     toolboxes = Toolboxes(
         workspaces, packages, cards.calls, Families(()), engine, compile_validator, config.call_timeout_s
     )
@@ -90,7 +113,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
     http = McpHttp(engine, door, sessions, guard, HttpSettings(config.request_limit_bytes, config.sse_keepalive_s))
     await workspaces.load()
     await packages.load()
-    async with http.running():
+    async with http.running(), cards.processes.running():
         app = CanvasApp(http, door.serves, rest, {CARD_LINK: cards.links}.get, guard)
         yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
 
@@ -102,17 +125,25 @@ def _cards(
     workspaces: Workspaces,
     packages: Packages,
     feed: Feed,
-    waker: Waker,
-    more: Mapping[str, Answer],
 ) -> _Cards:
     engine, clock = opened.engine, opened.clock
-    connections, log = CardConnections(waker), CardLog(clock, feed)
+    log, tokens = CardLog(clock, feed), CardTokens()
+    pages = PageWaker(workspaces, feed)
+    processes = CardProcesses(packages, tokens, log, pages, lambda: config.public_url or "")
+    connections = CardConnections(processes)
     arrows = ArrowLog(opened.store, engine.recorder, clock, feed, config.history_ttl_s)
     calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock)
     connections.on_lost(calls.lost)
-    requests = CardRequests(workspaces, packages, calls, log, more)
-    links = CardLinks(directory, CardTokens(), packages, connections, requests)
-    return _Cards(connections, calls, log, arrows, links)
+    confirmations = Confirmations(calls, clock, feed)
+    storage = CardStorage(opened.store)
+    peers = Peers(directory, lambda terminal: "idle")
+    methods = CardMethods(workspaces, peers, _NoTerminals(), confirmations, storage)
+    requests = CardRequests(workspaces, packages, calls, log, methods.table())
+    links = CardLinks(directory, tokens, packages, connections, requests)
+    tell_cards(workspaces, connections, requests)
+    close_replaced(packages, connections)
+    forget_removed(workspaces, packages, log, arrows)
+    return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage)
 
 
 def _routes(
@@ -137,6 +168,7 @@ def _routes(
     return [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
         *boards.routes(),
-        *PackageRoutes(reader, packages, workspaces).routes(),
+        *PackageRoutes(reader, packages, workspaces, cards.storage).routes(),
         *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
+        *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),
     ]

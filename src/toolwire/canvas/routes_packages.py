@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.consent import changes, reach
 from toolwire.canvas.packages import Offer, Package, Packages
 from toolwire.canvas.rest import OwnerReader, path_param
@@ -40,12 +41,14 @@ class PackageRoutes:
         reader: reads requests.
         packages: all packages.
         workspaces: where their copies stand.
+        storage: what they keep.
     """
 
-    def __init__(self, reader: OwnerReader, packages: Packages, workspaces: Workspaces) -> None:
+    def __init__(self, reader: OwnerReader, packages: Packages, workspaces: Workspaces, storage: CardStorage) -> None:
         self._reader = reader
         self._packages = packages
         self._workspaces = workspaces
+        self._storage = storage
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -102,6 +105,8 @@ class PackageRoutes:
                 lambda board: removal(board, [card_id for card_id in board.cards if card_id in gone]),
             )
         await self._packages.remove(package.owner, package.id)
+        for holder in (package.id, *gone):
+            await self._storage.clear(package.owner, holder)
         return done()
 
     def _package(self, request: Request) -> Package:

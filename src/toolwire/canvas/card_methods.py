@@ -1,0 +1,162 @@
+"""The methods of cards that reach beyond themselves: peers, terminals, the user, and what is kept for them.
+
+Each is about one copy, and reaches what an arrow joins that to, with the permissions of its package (cards.md 72-75).
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+from toolwire.canvas.card_connections import CardConnection
+from toolwire.canvas.card_requests import Answer, CardFault, need_permission, own_card
+from toolwire.canvas.card_storage import CardStorage, QuotaExceeded
+from toolwire.canvas.confirmations import Confirmations
+from toolwire.canvas.peers import Peers, is_joined
+from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.core.board import Card
+from toolwire.core.errors import InvalidParam
+from toolwire.wire.card_messages import (
+    CardParams,
+    CommandParams,
+    CommandResult,
+    ConfirmParams,
+    ConfirmResult,
+    Done,
+    KeysResult,
+    PeersResult,
+    StoreParams,
+    StoreScopeParams,
+    StoreSetParams,
+    ValueResult,
+    WriteParams,
+)
+
+LEAST_COMMAND_MS = 1_000
+MOST_COMMAND_MS = 120_000
+
+
+class CommandTerminals(Protocol):
+    """The terminals, as far as cards use them."""
+
+    async def run(self, workspace: Workspace, terminal: Card, command: str, timeout_s: float) -> CommandResult:
+        """Run a command to its end, or to its time-out."""
+        ...
+
+    async def write(self, workspace: Workspace, terminal: Card, data: str) -> None:
+        """Send characters, as if typed."""
+        ...
+
+
+class CardMethods:
+    """Answers cards; see `card_requests.CardRequests`.
+
+    Args:
+        workspaces: where cards stand.
+        peers: what they see of each other.
+        terminals: run commands.
+        confirmations: ask the user.
+        storage: keeps values.
+    """
+
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        peers: Peers,
+        terminals: CommandTerminals,
+        confirmations: Confirmations,
+        storage: CardStorage,
+    ) -> None:
+        self._workspaces = workspaces
+        self._peers = peers
+        self._terminals = terminals
+        self._confirmations = confirmations
+        self._storage = storage
+
+    def table(self) -> Mapping[str, Answer]:
+        """The methods by name."""
+        return {
+            "agents.list": self.list_peers,
+            "terminals.run": self.run_command,
+            "terminals.write": self.write,
+            "ui.confirm": self.confirm,
+            "storage.get": self.get,
+            "storage.set": self.set,
+            "storage.delete": self.delete,
+            "storage.keys": self.keys,
+            "storage.clear": self.clear,
+        }
+
+    async def list_peers(self, connection: CardConnection, params: CardParams) -> Struct:
+        """The agents and terminals of the copy's workspace."""
+        need_permission(connection, "agents.read")
+        return PeersResult(self._peers.of(*own_card(self._workspaces, connection, params.card)))
+
+    async def run_command(self, connection: CardConnection, params: CommandParams) -> Struct:
+        """Run a command in a connected terminal."""
+        workspace, terminal = self._terminal(connection, params.card, params.terminal)
+        if not LEAST_COMMAND_MS <= params.timeout_ms <= MOST_COMMAND_MS:
+            words = f"timeoutMs goes from {LEAST_COMMAND_MS} to {MOST_COMMAND_MS}, not {params.timeout_ms}"
+            raise InvalidParam(words, param="timeoutMs")
+        return await self._terminals.run(workspace, terminal, params.command, params.timeout_ms / 1000)
+
+    async def write(self, connection: CardConnection, params: WriteParams) -> Struct:
+        """Type into a connected terminal."""
+        workspace, terminal = self._terminal(connection, params.card, params.terminal)
+        await self._terminals.write(workspace, terminal, params.data)
+        return Done()
+
+    async def confirm(self, connection: CardConnection, params: ConfirmParams) -> Struct:
+        """Ask the user."""
+        if not params.title.strip():
+            raise InvalidParam("a question needs a title", param="title")
+        workspace, card = own_card(self._workspaces, connection, params.card)
+        return ConfirmResult(await self._confirmations.ask(workspace, card, params))
+
+    async def get(self, connection: CardConnection, params: StoreParams) -> Struct:
+        """What is kept under a key."""
+        found, value = await self._storage.get(connection.package.owner, self._holder(connection, params), params.key)
+        return ValueResult(found, value)
+
+    async def set(self, connection: CardConnection, params: StoreSetParams) -> Struct:
+        """Keep a value."""
+        holder = self._holder(connection, params)
+        try:
+            await self._storage.set(connection.package.owner, holder, params.scope, params.key, params.value)
+        except QuotaExceeded as error:
+            raise CardFault("quota_exceeded", str(error)) from None
+        return Done()
+
+    async def delete(self, connection: CardConnection, params: StoreParams) -> Struct:
+        """Keep nothing under a key."""
+        await self._storage.delete(connection.package.owner, self._holder(connection, params), params.key)
+        return Done()
+
+    async def keys(self, connection: CardConnection, params: StoreScopeParams) -> Struct:
+        """All keys."""
+        holder = self._holder(connection, params)
+        return KeysResult(tuple(await self._storage.keys(connection.package.owner, holder)))
+
+    async def clear(self, connection: CardConnection, params: StoreScopeParams) -> Struct:
+        """Keep nothing."""
+        await self._storage.clear(connection.package.owner, self._holder(connection, params))
+        return Done()
+
+    def _holder(self, connection: CardConnection, params: StoreParams | StoreSetParams | StoreScopeParams) -> str:
+        if params.scope == "package":
+            return connection.package.id
+        return own_card(self._workspaces, connection, params.card)[1].id
+
+    def _terminal(self, connection: CardConnection, named: str | None, terminal_id: str) -> tuple[Workspace, Card]:
+        """A terminal that an arrow joins the copy to.
+
+        Raises:
+            CardFault: there is none of that id, it is not joined, or the package may not use terminals.
+        """
+        need_permission(connection, "terminals.write")
+        workspace, card = own_card(self._workspaces, connection, named)
+        terminal = workspace.board.cards.get(terminal_id)
+        if terminal is None or terminal.kind != "terminal" or not is_joined(workspace, card.id, terminal.id):
+            words = f"no terminal {terminal_id!r} is connected to this card; ask the user to draw an arrow to one"
+            raise CardFault("not_connected", words)
+        return workspace, terminal

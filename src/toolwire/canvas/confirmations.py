@@ -1,0 +1,152 @@
+"""What cards ask the user before something that cannot be undone; it waits, and nobody there is a no.
+
+A question that is asked on behalf of a call is the host's own, whether or not the card is to be seen: it names agent,
+tool and card, and ends with the call (cards.md 75, 79, decision 35).
+"""
+
+from collections.abc import Sequence
+
+import anyio
+from msgspec import Struct
+
+from toolwire.canvas.card_calls import CardCalls
+from toolwire.canvas.feed import Feed
+from toolwire.canvas.workspaces import Workspace
+from toolwire.core.board import Card
+from toolwire.core.errors import Conflict
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject
+from toolwire.core.ports import Clock
+from toolwire.wire.card_messages import ConfirmParams
+from toolwire.wire.rest import rfc3339
+
+USUAL_S = 60.0
+"""How long a question waits that no call asks."""
+MAX_OPEN = 50
+"""Questions of one workspace that wait at once."""
+MAX_TITLE_CHARS = 120
+MAX_MESSAGE_CHARS = 1_000
+
+
+class Confirmation(Struct, frozen=True, omit_defaults=True):
+    """A question that waits. Times are Unix seconds, UTC."""
+
+    id: str
+    workspace: str
+    card: str
+    card_title: str
+    title: str
+    message: str
+    confirm_label: str
+    cancel_label: str
+    tone: str
+    asked_at: float
+    expires_at: float
+    agent: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+
+
+class Confirmations:
+    """The questions of all cards.
+
+    Args:
+        calls: those that are under way.
+        clock: tells the time.
+        feed: is told of questions and their ends.
+    """
+
+    def __init__(self, calls: CardCalls, clock: Clock, feed: Feed) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._feed = feed
+        self._open: dict[str, _Open] = {}
+
+    def of_workspace(self, workspace_id: str) -> Sequence[Confirmation]:
+        """The questions that wait in a workspace, the oldest first."""
+        return [one.confirmation for one in self._open.values() if one.confirmation.workspace == workspace_id]
+
+    async def ask(self, workspace: Workspace, card: Card, params: ConfirmParams) -> bool:
+        """Ask the user, and wait.
+
+        Cancellation: the question is withdrawn.
+
+        Raises:
+            Conflict: too many questions wait already, or the call that asks is over.
+        """
+        if len(self.of_workspace(workspace.id)) >= MAX_OPEN:
+            raise Conflict(f"{MAX_OPEN} questions wait for the user already; ask later")
+        confirmation = self._made(workspace, card, params)
+        one = self._open[confirmation.id] = _Open(confirmation)
+        self._feed.tell(workspace.id, "confirm", shown_confirmation(confirmation))
+        try:
+            with anyio.move_on_after(max(0.0, confirmation.expires_at - self._clock.now())):
+                await one.answered.wait()
+        finally:
+            del self._open[confirmation.id]
+            outcome = "expired" if one.confirmed is None else "confirmed" if one.confirmed else "declined"
+            self._feed.tell(workspace.id, "confirmed", {"id": confirmation.id, "outcome": outcome})
+        return one.confirmed is True
+
+    def answer(self, workspace_id: str, confirmation_id: str, confirmed: bool) -> None:
+        """The user's answer; only the first counts.
+
+        Raises:
+            Conflict: no such question waits in this workspace any more.
+        """
+        one = self._open.get(confirmation_id)
+        if one is None or one.confirmation.workspace != workspace_id or one.confirmed is not None:
+            raise Conflict(f"question {confirmation_id!r} does not wait any more: it was answered, or its time is up")
+        one.confirmed = confirmed
+        one.answered.set()
+
+    def _made(self, workspace: Workspace, card: Card, params: ConfirmParams) -> Confirmation:
+        now = self._clock.now()
+        agent = tool = None
+        expires_at = now + USUAL_S
+        if params.call_id is not None:
+            asking = self._calls.asking(params.call_id)
+            if asking is None or asking.copy.card.id != card.id:
+                raise Conflict(f"call {params.call_id!r} is over; nobody waits for what it asks")
+            agent, tool, expires_at = asking.agent, asking.tool, asking.deadline
+        return Confirmation(
+            new_id("ask"),
+            workspace.id,
+            card.id,
+            card.title,
+            params.title[:MAX_TITLE_CHARS],
+            params.message[:MAX_MESSAGE_CHARS],
+            params.confirm_label[:40],
+            params.cancel_label[:40],
+            params.tone,
+            now,
+            expires_at,
+            agent,
+            tool,
+            params.call_id,
+        )
+
+
+class _Open:
+    def __init__(self, confirmation: Confirmation) -> None:
+        self.confirmation = confirmation
+        self.answered = anyio.Event()
+        self.confirmed: bool | None = None
+
+
+def shown_confirmation(confirmation: Confirmation) -> JsonObject:
+    """A question as the REST surface shows it."""
+    return {
+        "id": confirmation.id,
+        "card": {"id": confirmation.card, "name": confirmation.card_title},
+        "title": confirmation.title,
+        "message": confirmation.message,
+        "confirm_label": confirmation.confirm_label,
+        "cancel_label": confirmation.cancel_label,
+        "tone": confirmation.tone,
+        "agent": confirmation.agent,
+        "tool": confirmation.tool,
+        "call_id": confirmation.call_id,
+        "asked_at": rfc3339(confirmation.asked_at),
+        "expires_at": rfc3339(confirmation.expires_at),
+    }
