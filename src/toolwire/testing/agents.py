@@ -149,10 +149,10 @@ class _Bench:
         told, line = payload.get("progress"), payload.get("log")
         if line is not None:
             self.logged.append(Log(line["level"], line["text"], line.get("logger")))
-        elif told is None:
-            self.said.append(payload["text"])
-        else:
+        elif told is not None:
             self.progress.append(Progress(told["progress"], told.get("total"), told.get("message")))
+        elif len(payload) == 1:
+            self.said.append(payload["text"])
 
     def ask(self, message: Message, type: str, payload: JsonObject) -> None:
         """Nobody can be asked at a bench."""

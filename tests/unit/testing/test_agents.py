@@ -105,3 +105,19 @@ async def test_a_cancelled_call_tells_its_tool() -> None:
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     assert contexts[0].cancelled
+
+
+def test_what_a_tool_logs_is_seen_and_is_no_part_of_the_answer() -> None:
+    bench = Agent("bench")
+
+    @bench.tool
+    async def work(ctx: Ctx) -> str:
+        """Work."""
+        ctx.log.warning("%s left", 1)
+        await ctx.close_stream()
+        await ctx.say("half")
+        return "done"
+
+    answered = Harness(bench).call("work")
+    assert [(line.level, line.text) for line in answered.logged] == [("warning", "1 left")]
+    assert (answered.said, answered.text) == (("half",), "done")
