@@ -62,6 +62,12 @@ def work(gate: Gate) -> Server:
     return server
 
 
+def sessions_held() -> int:
+    """How many sessions this process holds in memory."""
+    gc.collect()
+    return sum(1 for found in gc.get_objects() if isinstance(found, Session))
+
+
 ASKED: list[tuple[str, dict[str, Any], str]] = [
     ("tools/call", {"name": "hold", "arguments": {"text": "one"}}, "content"),
     ("resources/read", {"uri": "work://held"}, "contents"),
@@ -127,20 +133,21 @@ async def test_two_requests_under_one_id_hold_up_no_stop_on_stdio_either(era: st
 @proves("memory.released", HTTP_2025)
 async def test_sessions_that_vanish_cost_nothing_that_stays():
     """mcp.md S3, S6: neither the ones that were only begun nor those that were used once, and none is refused."""
+    before = sessions_held()
     async with open_bench() as bench:
         sent = headers(OLD, accept=BOTH)
         for number in range(VANISHED):
             begun = await bench.client.ask("POST", "/mcp", sent, body("initialize", HELLO, number))
             assert begun.status == 200
         await bench.client.ask("POST", "/mcp", sent, body("ping"))  # the latest session is what the surface held last
-        gc.collect()
-        assert [found for found in gc.get_objects() if isinstance(found, Session)] == []
+        assert sessions_held() <= before
 
 
 @proves("session.refused", HTTP_2025)
 @pytest.mark.parametrize("era", [OLD, NEW])
 async def test_refusals_by_the_thousand_leave_nothing_behind(era: str):
     """mcp.md S6."""
+    before = sessions_held()
     async with open_bench() as bench:
         bad: list[dict[str, Any]] = [
             {"accept": "text/html"},
@@ -153,8 +160,7 @@ async def test_refusals_by_the_thousand_leave_nothing_behind(era: str):
             answer = await bench.client.ask("POST", "/mcp", sent, body("initialize", HELLO, number, era))
             assert answer.status >= 400
             assert "mcp-session-id" not in answer.headers
-        gc.collect()
-        assert [found for found in gc.get_objects() if isinstance(found, Session)] == []
+        assert sessions_held() <= before
 
 
 @proves("tools.unknown", *ALL)
