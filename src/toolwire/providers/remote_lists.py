@@ -136,7 +136,7 @@ class Kept:
         Raises:
             ServiceUnavailable, SessionGone: as `Source.fetch`.
         """
-        if not self._is_fresh(connection, max_age_s):
+        if self._lock.locked() or not self._is_fresh(connection, max_age_s):  # what is being renewed is old
             async with self._lock:
                 if not self._is_fresh(connection, max_age_s):
                     await self._renew(connection)
