@@ -122,6 +122,12 @@ class CardConnections:
         for listener in tuple(self._lost):
             listener(connection, reason)
 
+    def give_up(self, package_id: str) -> None:
+        """What was to bring a package's copies to life has failed: nobody need wait for it."""
+        for (waited_for, _), waiting in tuple(self._waiting.items()):
+            if waited_for == package_id:
+                waiting.arrived.set()
+
     def of_package(self, package_id: str) -> Sequence[CardConnection]:
         """The connections of a package's copies."""
         return tuple(self._open.get(package_id, ()))
@@ -156,7 +162,8 @@ class CardConnections:
         found = self.present(package.id, card.id)
         if found is None:
             why = self._waker.why_not(package)
-            words = f"the card {card.name!r} did not start within {WAKE_S:g} s"
+            late = "" if waiting.arrived.is_set() else f" within {WAKE_S:g} s"
+            words = f"the card {card.name!r} did not start{late}"
             raise DidNotStart(f"{words}: {why}" if why else f"{words}; ask the user to look at its log")
         return found
 

@@ -59,7 +59,12 @@ class CardProcesses:
         self._tasks: TaskGroup | None = None
         self._running: dict[str, _Running] = {}
         self._failures: dict[str, _Failures] = {}
+        self._ended: list[Callable[[str], None]] = []
         packages.on_changed(self._on_package)
+
+    def on_ended(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of every package whose process has ended, so that nobody waits for that any more."""
+        self._ended.append(listener)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -121,9 +126,10 @@ class CardProcesses:
         finally:
             self._running.pop(package.id, None)
             self._tokens.revoke(package.id)
-        if code is None and running.scope.cancelled_caught:
-            return
-        self._note_end(package, running, code, anyio.current_time() - began)
+        if code is not None or not running.scope.cancelled_caught:
+            self._note_end(package, running, code, anyio.current_time() - began)
+        for listener in tuple(self._ended):
+            listener(package.id)
 
     def _note_end(self, package: Package, running: "_Running", code: int | None, lasted_s: float) -> None:
         level: LogLevel = "info" if code == 0 else "error"
@@ -139,7 +145,7 @@ class CardProcesses:
     async def _process(self, package: Package, running: "_Running") -> int | None:
         """Start the process, take what it prints, and wait for its end; says its exit code."""
         assert package.accepted is not None
-        tree = self._packages.tree(package)
+        tree = self._packages.tree(package).absolute()
         running.digest = package.accepted.digest
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environment |= {

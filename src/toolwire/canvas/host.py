@@ -134,6 +134,7 @@ def _cards(
     arrows = ArrowLog(opened.store, engine.recorder, clock, feed, config.history_ttl_s)
     calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock)
     connections.on_lost(calls.lost)
+    processes.on_ended(connections.give_up)
     confirmations = Confirmations(calls, clock, feed)
     storage = CardStorage(opened.store)
     peers = Peers(directory, lambda terminal: "idle")
