@@ -26,8 +26,8 @@ from tests.interaction.requirement import (
     Cell,
     Requirement,
 )
-from tests.interaction.requirements_gateway import GATEWAY_REQUIREMENTS
 from tests.interaction.requirements_asking import ASKING_REQUIREMENTS
+from tests.interaction.requirements_gateway import GATEWAY_REQUIREMENTS
 from tests.interaction.requirements_streams import STREAM_REQUIREMENTS
 from tests.interaction.requirements_tasks import TASK_REQUIREMENTS
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolwire import config
+from toolwire.config import load
 from toolwire.providers.remote_auth import Assertion, Auth, Credentials, Enterprise, SignIn
 from toolwire.providers.remote_oauth_store import FOLDER, FileTokens
 
@@ -35,4 +35,4 @@ def signing(url: str, auth: Auth, principal: str = "", token_folder: str | None 
 
 
 def _default_folder() -> Path:
-    return Path(config.load(environ=os.environ).config.data) / FOLDER
+    return Path(load(environ=os.environ).config.data) / FOLDER
