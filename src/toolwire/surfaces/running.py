@@ -5,7 +5,7 @@ It does not answer the request.
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 
@@ -91,6 +91,8 @@ class Running:
 
     def request(self, body: bytes) -> Callable[[], None]:
         """Ask the client on its own request; see `Asked.request`."""
+        if self.over:
+            return _nothing
         self.exchange.open_stream()
         if self.stream is not None:
             return self.stream.request(body)
@@ -109,9 +111,11 @@ class Running:
         if self._record is not None:
             self._record.unlisten(self._hear_pause)
         self.asked.listener = self.asked.request = self.asked.notify = None
-        self.exchange.frames = self.stream
+        self.exchange.frames, self.stream = self.stream, None
         if self._watch is not None:
             self._watch.cancel()
+        nothing: Any = None  # whoever still has a way to ask, such as an abandoned thread, must not keep all of it
+        self.asked = self.exchange = self.hop = nothing
 
     def cancel(self) -> None:
         """The client named this request in `notifications/cancelled`: nothing more is said of it (mcp.md S10)."""
