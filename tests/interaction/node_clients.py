@@ -32,6 +32,10 @@ class Talker:
         """The command that goes through the scenario; a target is still to follow. See `ts/scenario.mjs`."""
         return [str(self._found.node), str(self._found.folder / "scenario.mjs"), client, mode]
 
+    def lists(self, client: str, mode: str, url: str, key: str) -> list[str]:
+        """The command that prints the list of tools at first and after each change of it; see `ts/lists.mjs`."""
+        return [str(self._found.node), str(self._found.folder / "lists.mjs"), client, mode, url, key]
+
     async def _run(self, script: str, *arguments: str) -> dict[str, Any]:
         command = [str(self._found.node), str(self._found.folder / script), *arguments]
         with anyio.fail_after(PATIENCE_S):
@@ -42,4 +46,4 @@ class Talker:
 
 def installed() -> Talker:
     """The clients, installed with npm if this version of them is not there yet."""
-    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs", "scenario.mjs")))
+    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs", "scenario.mjs", "lists.mjs")))

@@ -1,0 +1,143 @@
+"""Lists of tools change as arrows are drawn and removed, and official clients hear of it (cards.md 2, 5, 68; §6.1, 2).
+
+Each client asks for its list anew because it was told to, never because a test waits or asks it to.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import anyio
+import httpx2
+import mcp_types as types
+import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.e2e.canvas_hosts import Host, running_host
+from tests.e2e.test_python_card import write_card
+from tests.interaction.node_clients import Talker, installed
+
+pytestmark = pytest.mark.e2e
+
+NextList: TypeAlias = Callable[[], Awaitable[list[str]]]
+"""The names that a client sees after the next change, or at first; without the two that are always there."""
+PATIENCE_S = 30.0
+GRANTED = ["test_radar_run_tests"]
+
+
+@pytest.fixture(scope="module")
+def talker() -> Talker:
+    return installed()
+
+
+def granted(names: list[str]) -> list[str]:
+    assert {"toolwire_list_tools", "toolwire_call_tool"} <= set(names)
+    return [name for name in names if not name.startswith("toolwire_")]
+
+
+async def draw_and_remove(host: Host, agent: dict[str, Any], package: str, path: str, next_list: NextList) -> None:
+    """Change the agent's arrows, its packages' tools and its board; look at its list after each."""
+    with anyio.fail_after(PATIENCE_S):
+        assert await next_list() == []
+        card = await host.ask("POST", f"{path}/cards", {"kind": "card", "package": package})
+        arrow = await host.ask("POST", f"{path}/arrows", {"source": card["id"], "target": agent["id"]})
+        assert await next_list() == GRANTED
+        await host.ask("DELETE", f"{path}/arrows/{arrow['id']}")
+        assert await next_list() == []
+        await host.ask("POST", f"{path}/undo")
+        assert await next_list() == GRANTED
+        await host.ask("DELETE", f"{path}/cards/{card['id']}")
+        assert await next_list() == []
+
+
+@asynccontextmanager
+async def placed(tmp_path: Path) -> AsyncGenerator[tuple[Host, dict[str, Any], str, str]]:
+    """A host with an agent that nothing is joined to, a package, and the path of their workspace."""
+    async with running_host(tmp_path) as host:
+        agent, card, path = await host.desk(write_card(tmp_path / "radar"))
+        await host.ask("DELETE", f"{path}/cards/{card['id']}")
+        yield host, agent, card["package"], path
+
+
+@asynccontextmanager
+async def python_client(agent: dict[str, Any], mode: Any) -> AsyncGenerator[NextList]:
+    send, told = anyio.create_memory_object_stream[None](16)
+    hears = anyio.Event()
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            send.send_nowait(None)
+
+    async def on_response(response: httpx2.Response) -> None:
+        if response.request.method == "GET" and response.is_success:
+            hears.set()
+
+    headers = {"authorization": f"Bearer {agent['agent_key']}"}
+    hooks: Any = {"response": [on_response]}
+    async with (
+        send,
+        told,
+        httpx2.AsyncClient(headers=headers, event_hooks=hooks, timeout=60, trust_env=False) as http,
+        Client(
+            streamable_http_client(agent["toolbox_url"], http_client=http), mode=mode, message_handler=on_message
+        ) as client,
+    ):
+
+        async def listed() -> list[str]:
+            return granted([tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools])
+
+        if client.protocol_version < "2026":
+            await hears.wait()
+            send.send_nowait(None)
+
+            async def next_list() -> list[str]:
+                await told.receive()
+                return await listed()
+
+            yield next_list
+        else:
+            async with client.listen(tools_list_changed=True) as news:
+                first = [await listed()]
+
+                async def next_list() -> list[str]:
+                    if first:
+                        return first.pop()
+                    async for _ in news:
+                        break
+                    return await listed()
+
+                yield next_list
+
+
+@asynccontextmanager
+async def typescript_client(command: list[str]) -> AsyncGenerator[NextList]:
+    async with await anyio.open_process(command, stderr=None) as process:
+        assert process.stdout is not None
+        lines = BufferedByteReceiveStream(process.stdout)
+
+        async def next_list() -> list[str]:
+            return granted(json.loads(await lines.receive_until(b"\n", 100_000)))
+
+        yield next_list
+        assert process.stdin is not None
+        await process.stdin.aclose()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_the_python_client_sees_what_arrows_grant_as_they_change(tmp_path: Path, mode: str) -> None:
+    async with placed(tmp_path) as (host, agent, package, path), python_client(agent, mode) as next_list:
+        await draw_and_remove(host, agent, package, path, next_list)
+
+
+@pytest.mark.parametrize(("client", "mode"), [("v1", "legacy"), ("v2", "legacy"), ("v2", "auto")])
+async def test_a_typescript_client_sees_what_arrows_grant_as_they_change(
+    talker: Talker, tmp_path: Path, client: str, mode: str
+) -> None:
+    async with placed(tmp_path) as (host, agent, package, path):
+        command = talker.lists(client, mode, agent["toolbox_url"], agent["agent_key"])
+        async with typescript_client(command) as next_list:
+            await draw_and_remove(host, agent, package, path, next_list)
