@@ -5,7 +5,7 @@ Each client asks for its list anew because it was told to, never because a test 
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -63,8 +63,13 @@ async def placed(tmp_path: Path) -> AsyncGenerator[tuple[Host, dict[str, Any], s
         yield host, agent, card["package"], path
 
 
+async def listed(client: Client) -> list[str]:
+    return granted([tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools])
+
+
 @asynccontextmanager
-async def python_client(agent: dict[str, Any], mode: Any) -> AsyncGenerator[NextList]:
+async def listening_session(agent: dict[str, Any]) -> AsyncGenerator[NextList]:
+    """The Python client on 2025-11-25: it hears of changes on the stream of its session."""
     send, told = anyio.create_memory_object_stream[None](16)
     hears = anyio.Event()
 
@@ -76,41 +81,49 @@ async def python_client(agent: dict[str, Any], mode: Any) -> AsyncGenerator[Next
         if response.request.method == "GET" and response.is_success:
             hears.set()
 
-    headers = {"authorization": f"Bearer {agent['agent_key']}"}
     hooks: Any = {"response": [on_response]}
     async with (
         send,
         told,
-        httpx2.AsyncClient(headers=headers, event_hooks=hooks, timeout=60, trust_env=False) as http,
-        Client(
-            streamable_http_client(agent["toolbox_url"], http_client=http), mode=mode, message_handler=on_message
-        ) as client,
+        connection(agent, event_hooks=hooks) as transport,
+        Client(transport, mode="legacy", message_handler=on_message) as client,
     ):
+        await hears.wait()
+        send.send_nowait(None)
 
-        async def listed() -> list[str]:
-            return granted([tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools])
+        async def next_list() -> list[str]:
+            await told.receive()
+            return await listed(client)
 
-        if client.protocol_version < "2026":
-            await hears.wait()
-            send.send_nowait(None)
+        yield next_list
 
-            async def next_list() -> list[str]:
-                await told.receive()
-                return await listed()
 
-            yield next_list
-        else:
-            async with client.listen(tools_list_changed=True) as news:
-                first = [await listed()]
+@asynccontextmanager
+async def subscription(agent: dict[str, Any]) -> AsyncGenerator[NextList]:
+    """The Python client on 2026-07-28: it asks to be told."""
+    async with (
+        connection(agent) as transport,
+        Client(transport, mode="2026-07-28") as client,
+        client.listen(tools_list_changed=True) as news,
+    ):
+        first = [await listed(client)]
 
-                async def next_list() -> list[str]:
-                    if first:
-                        return first.pop()
-                    async for _ in news:
-                        break
-                    return await listed()
+        async def next_list() -> list[str]:
+            if first:
+                return first.pop()
+            async for _ in news:
+                break
+            return await listed(client)
 
-                yield next_list
+        yield next_list
+
+
+@asynccontextmanager
+async def connection(agent: dict[str, Any], **settings: Any) -> AsyncGenerator[Any]:
+    """What a client goes over to an agent's toolbox."""
+    headers = {"authorization": f"Bearer {agent['agent_key']}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, **settings) as http:
+        yield streamable_http_client(agent["toolbox_url"], http_client=http)
 
 
 @asynccontextmanager
@@ -127,9 +140,11 @@ async def typescript_client(command: list[str]) -> AsyncGenerator[NextList]:
         await process.stdin.aclose()
 
 
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_python_client_sees_what_arrows_grant_as_they_change(tmp_path: Path, mode: str) -> None:
-    async with placed(tmp_path) as (host, agent, package, path), python_client(agent, mode) as next_list:
+@pytest.mark.parametrize("hearing", [listening_session, subscription])
+async def test_the_python_client_sees_what_arrows_grant_as_they_change(
+    tmp_path: Path, hearing: Callable[[dict[str, Any]], AbstractAsyncContextManager[NextList]]
+) -> None:
+    async with placed(tmp_path) as (host, agent, package, path), hearing(agent) as next_list:
         await draw_and_remove(host, agent, package, path, next_list)
 
 
