@@ -4,37 +4,21 @@ Cards map what their handlers return by themselves; whatever comes over the wire
 cards.md decisions 29-32.
 """
 
-import base64
-import binascii
-
-import msgspec
 from msgspec import UNSET
 
+from toolwire.card.results import what_is_wrong
+from toolwire.card.texts import cut
 from toolwire.core.result import Content, Image, Result, Text, failed
-from toolwire.wire.card_messages import (
-    MAX_ERROR_CHARS,
-    MAX_PARTS,
-    MAX_RESULT_BYTES,
-    ImagePart,
-    RespondParams,
-    ToolResult,
-)
-
-_MAGIC = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",),
-    "image/jpeg": (b"\xff\xd8\xff",),
-    "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
-}
+from toolwire.wire.card_messages import MAX_ERROR_CHARS, ImagePart, RespondParams
 
 
 def result_of(respond: RespondParams) -> Result:
     """The end of a call, from what its card has sent; what breaks the rules becomes an error the agent can read."""
     if respond.error is not UNSET:
-        return failed(shortened(respond.error) or "the card failed without a word")
+        return failed(cut(respond.error.strip(), MAX_ERROR_CHARS) or "the card failed without a word")
     if respond.result is UNSET:
         return failed("the card sent an invalid result: neither a result nor an error")
-    wrong = _what_is_wrong(respond.result)
+    wrong = what_is_wrong(respond.result)
     if wrong is not None:
         return failed(f"the card sent an invalid result: {wrong}")
     content = tuple(_block(part) for part in respond.result.content)
@@ -43,36 +27,6 @@ def result_of(respond: RespondParams) -> Result:
         told = failed(words or "the card reports a failure")
         return Result(content, error=told.error)
     return Result(content)
-
-
-def shortened(message: str) -> str:
-    """An error's words, as agents get them (decision 32)."""
-    text = message.strip()
-    return text if len(text) <= MAX_ERROR_CHARS else text[: MAX_ERROR_CHARS - 1] + "…"
-
-
-def _what_is_wrong(result: ToolResult) -> str | None:
-    parts = len(result.content)
-    if not 1 <= parts <= MAX_PARTS:
-        return f"it has {parts} parts; 1 to {MAX_PARTS} are allowed"
-    size = len(msgspec.json.encode(result))
-    if size > MAX_RESULT_BYTES:
-        return f"it has {size} bytes; {MAX_RESULT_BYTES} are allowed. Return less, or a summary"
-    return next((wrong for part in result.content if (wrong := _wrong_image(part)) is not None), None)
-
-
-def _wrong_image(part: object) -> str | None:
-    if not isinstance(part, ImagePart):
-        return None
-    if part.mime_type not in _MAGIC:
-        return f"an image is one of {', '.join(_MAGIC)}, not {part.mime_type!r}"
-    try:
-        data = base64.b64decode(part.data, validate=True)
-    except (binascii.Error, ValueError):
-        return "an image's data is not base64"
-    if not data.startswith(_MAGIC[part.mime_type]):
-        return f"an image's data is no {part.mime_type}"
-    return None
 
 
 def _block(part: object) -> Content:

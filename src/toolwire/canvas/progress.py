@@ -5,6 +5,7 @@ The first comes at once; of those that come too fast the latest is told when its
 
 from collections.abc import Callable
 
+from toolwire.card.texts import one_line
 from toolwire.engine.deadline import Timekeeper, Timer
 from toolwire.wire.card_messages import MAX_PROGRESS_CHARS
 
@@ -28,7 +29,7 @@ class Progressing:
 
     def say(self, message: str) -> None:
         """The card says how far it is; after the end, and without words, it does nothing."""
-        line = one_line(message)
+        line = one_line(message, MAX_PROGRESS_CHARS)
         if self._over or not line:
             return
         if self._timer is None:
@@ -52,9 +53,3 @@ class Progressing:
         if waiting is not None and not self._over:
             self._tell(waiting)
             self._timer = self._timekeeper.after(LEAST_GAP_S, self._gap_over)
-
-
-def one_line(message: str) -> str:
-    """A message on one line, with at most 200 code points."""
-    line = " ".join(message.split())
-    return line if len(line) <= MAX_PROGRESS_CHARS else line[: MAX_PROGRESS_CHARS - 1] + "…"

@@ -2,8 +2,8 @@
 
 from toolwire.card.call import Cancelled, Signal, ToolCall
 from toolwire.card.card import Card
+from toolwire.card.errors import CardError
 from toolwire.card.results import tool_error, tool_image, tool_result, tool_text
-from toolwire.card.session import CardError
 from toolwire.wire.card_messages import AgentRef, CardRef, CommandResult, Peer, ToolResult
 
 __all__ = [

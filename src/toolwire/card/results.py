@@ -1,18 +1,29 @@
 """What a handler returns, as the result that goes to the agent (cards.md 40-52, decisions 29-32)."""
 
 import base64
+import binascii
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from toolwire.core.jsontypes import MAX_DEPTH, as_object, is_too_deep
+from toolwire.card.texts import cut
+from toolwire.core.jsontypes import MAX_DEPTH, as_object
 from toolwire.wire.card_messages import MAX_ERROR_CHARS, MAX_PARTS, MAX_RESULT_BYTES, ImagePart, TextPart, ToolResult
 
 ImageType: TypeAlias = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
-IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
-NOTHING = "OK"
+NOTHING: Final = "OK"
 """What an agent gets of a handler that returns nothing."""
+
+_BEGINNINGS: Final = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/webp": (b"RIFF",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+}
+"""The types of picture that agents take, and how the data of each begins."""
+_MOST_VALUES: Final = MAX_RESULT_BYTES // 2
+"""Each value is at least a character and a comma: more of them do not fit into a result."""
 
 
 def tool_text(text: str) -> ToolResult:
@@ -25,17 +36,21 @@ def tool_image(data: bytes | str, mime_type: ImageType = "image/png", caption: s
 
     Args:
         data: the file's bytes, or base64 of them, which may also be a `data:` URL.
-        mime_type: what it is.
+        mime_type: what it is; a `data:` URL says so by itself.
         caption: a text part after the picture.
 
     Raises:
-        ValueError: it is no picture type that agents take.
+        ValueError: it is no picture type that agents take, or no picture of that type.
     """
-    if mime_type not in IMAGE_TYPES:
-        raise ValueError(f"mime_type must be one of {', '.join(IMAGE_TYPES)}, not {mime_type!r}")
-    encoded = base64.b64encode(data).decode() if isinstance(data, bytes) else data.rpartition(",")[2]
-    parts: tuple[TextPart | ImagePart, ...] = (ImagePart(encoded, mime_type),)
-    return ToolResult(parts if caption is None else (*parts, TextPart(caption)))
+    encoded, type_ = base64.b64encode(data).decode() if isinstance(data, bytes) else data, str(mime_type)
+    if encoded.startswith("data:"):
+        described, _, encoded = encoded.removeprefix("data:").partition(",")
+        type_ = described.partition(";")[0]
+    image = ImagePart(encoded, type_)
+    wrong = _wrong_image(image)
+    if wrong is not None:
+        raise ValueError(wrong)
+    return ToolResult((image,) if caption is None else (image, TextPart(caption)))
 
 
 def tool_error(message: str) -> ToolResult:
@@ -73,48 +88,14 @@ def result_of(returned: Any) -> ToolResult:
 
 def error_text(error: BaseException) -> str:
     """An exception in words, as agents get it: its message, without a traceback (decision 32)."""
-    text = str(error).strip() or type(error).__name__
-    return text if len(text) <= MAX_ERROR_CHARS else text[: MAX_ERROR_CHARS - 1] + "…"
-
-
-def _as_payload(returned: Any) -> ToolResult | None:
-    """A value that has fully the form of a result is one; what only looks like it is JSON like any other."""
-    given = as_object(returned)
-    if given is None or not set(given) <= {"content", "isError"} or not given.get("content"):
-        return None
-    try:
-        converted = msgspec.convert(given, ToolResult)
-    except msgspec.ValidationError:
-        return None
-    return converted if msgspec.to_builtins(converted) == {k: v for k, v in given.items() if v is not False} else None
-
-
-def _pretty(value: Any) -> str:
-    if is_too_deep(value):
-        raise ValueError(f"the handler returned a value that is nested deeper than {MAX_DEPTH}")
-    _check_numbers(value)
-    try:
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"the handler returned what cannot be written as JSON: {error}") from None
-
-
-def _check_numbers(value: Any) -> None:
-    """JSON has no NaN and no infinity, and nobody would expect `null` for them."""
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 -- NaN
-        raise ValueError(f"the handler returned {value!r}, which JSON has not")
-    if isinstance(value, Mapping):
-        for inner in value.values():  # pyright: ignore[reportUnknownVariableType]
-            _check_numbers(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:  # pyright: ignore[reportUnknownVariableType]
-            _check_numbers(inner)
+    if isinstance(error, BaseExceptionGroup):  # of the author's own task group: what went wrong in it is meant
+        inner = cast("Mapping[Any, Any]", value).values() if isinstance(value, Mapping) else cast("list[Any]", value)
+        for one in inner:
+            _check_values(one, depth - 1, left)
 
 
 def _within_limits(result: ToolResult) -> ToolResult:
-    if not 1 <= len(result.content) <= MAX_PARTS:
-        raise ValueError(f"the handler returned {len(result.content)} parts; 1 to {MAX_PARTS} are allowed")
-    size = len(msgspec.json.encode(result))
-    if size > MAX_RESULT_BYTES:
-        raise ValueError(f"the handler returned {size} bytes; {MAX_RESULT_BYTES} are allowed. Return less")
+    wrong = what_is_wrong(result)
+    if wrong is not None:
+        raise ValueError(f"the handler returned an invalid result: {wrong}")
     return result

@@ -23,6 +23,17 @@ def cleaned(text: str, max_chars: int) -> str:
     return " ".join(plain.split())[:max_chars].rstrip()
 
 
+def cut(text: str, max_chars: int) -> str:
+    """At most so many code points of a text, with an ellipsis where it goes on; lone surrogates become "?"."""
+    whole = text.encode("utf-8", "replace").decode()
+    return whole if len(whole) <= max_chars else whole[: max_chars - 1] + "…"
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """A text on one line, cut (decision 28)."""
+    return cut(" ".join(text.split()), max_chars)
+
+
 def claims_to_be_ours(text: str) -> bool:
     """Whether a name says that it comes from us or was vouched for, however it is spelt (cards.md §2)."""
     letters = "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalpha())

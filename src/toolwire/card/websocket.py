@@ -9,7 +9,9 @@ import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
-from toolwire.card.session import CardError, OpenWire, WireLost
+from toolwire.card.errors import CardError, WireLost
+from toolwire.card.session import OpenWire
+from toolwire.wire.card import REPLACED
 from toolwire.wire.card_messages import MAX_MESSAGE_BYTES
 
 PATH: Final = "/api/v1/cards/link"
@@ -31,6 +33,8 @@ class _WebSocket:
         try:
             return await self._connection.recv(decode=False)
         except ConnectionClosed as closed:
+            if closed.rcvd is not None and closed.rcvd.code == REPLACED:
+                raise CardError("replaced", closed.rcvd.reason) from None
             raise WireLost(str(closed)) from None
 
 

@@ -13,12 +13,19 @@ and sends nothing before that. `card_messages` has the shape of every method and
 copies of a package.
 """
 
+from typing import Final
+
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from toolwire.core.errors import InvalidRequest
 from toolwire.core.jsontypes import MAX_DEPTH, is_too_deep, may_be_deep
 from toolwire.wire.card_messages import PARAMS, Fault
+
+
+REPLACED: Final = 4001
+"""The code with which the host closes a connection because another one speaks for the card now. A card that came back
+would only drive that one away, so it does not."""
 
 
 class Request(Struct, frozen=True):

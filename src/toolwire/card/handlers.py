@@ -1,0 +1,56 @@
+"""The handlers of a card's tools, which may come and go while calls wait for them; it calls none of them.
+
+Contract: cards.md 39, 59, decision 23.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import anyio
+
+from toolwire.card.call import ToolCall
+
+Handler: TypeAlias = Callable[[dict[str, Any], ToolCall], Any]
+"""Answers calls of a tool: an async function, or a plain one, which runs in a thread."""
+
+GONE_HANDLER_S: Final = 5.0
+"""How long a call waits for a handler that was there and was taken away (decision 23)."""
+
+
+class Handlers:
+    """Finds the handler of a tool, as soon as there is one."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Handler] = {}
+        self._gone: set[str] = set()
+        self._news = anyio.Event()
+
+    def put(self, tool: str, handler: Handler) -> None:
+        """A tool is answered by `handler` from now on.
+
+        Raises:
+            ValueError: it has a handler already.
+        """
+        if tool in self._known:
+            raise ValueError(f"tool {tool!r} has a handler already; remove that first")
+        self._known[tool] = handler
+        self._tell()
+
+    def remove(self, tool: str, handler: Handler) -> None:
+        """A handler is gone; fine if it is not the tool's."""
+        if self._known.get(tool) is handler:
+            del self._known[tool]
+            self._gone.add(tool)
+            self._tell()
+
+    async def find(self, tool: str) -> Handler | None:
+        """The handler of a tool, when it comes; `None` if it was there and does not come back soon."""
+        limit_s = GONE_HANDLER_S if tool in self._gone else float("inf")
+        with anyio.move_on_after(limit_s):
+            while tool not in self._known:
+                await self._news.wait()
+        return self._known.get(tool)
+
+    def _tell(self) -> None:
+        news, self._news = self._news, anyio.Event()
+        news.set()
