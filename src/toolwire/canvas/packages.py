@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from toolwire.canvas.consent import asks_consent
 from toolwire.canvas.ledger import Ledger, assigned, names_of, released
-from toolwire.canvas.package_tree import tree_hash
+from toolwire.canvas.package_check import missing_files
+from toolwire.canvas.package_tree import files_of, tree_hash
 from toolwire.canvas.sources import Source, fetch, find_manifest, read_source
 from toolwire.card.manifest import Finding, Manifest, check_manifest, read_manifest
 from toolwire.core.errors import Conflict, ConsentRequired, Forbidden, InvalidParam, PackageNotFound
@@ -26,7 +27,6 @@ from toolwire.core.ports import Clock, Del, Op, Put, Store
 
 MAX_PACKAGES = 200
 """Of one owner."""
-MAX_ICON_BYTES = 128 * 1024
 _PAGE = 1000
 
 Status: TypeAlias = Literal["consent_required", "installed"]
@@ -342,14 +342,8 @@ def _read_version(tree: Path) -> tuple[Version, tuple[Finding, ...]]:
     """
     data = find_manifest(tree).read_bytes()
     manifest, report = read_manifest(data), check_manifest(data)
-    if not (tree / manifest.entry).is_file():
-        words = f"the manifest's entry {manifest.entry!r} is not in the package; build the card first"
-        raise InvalidParam(words, param="/entry")
-    if manifest.icon is not None:
-        icon = tree / manifest.icon
-        if not icon.is_file() or icon.stat().st_size > MAX_ICON_BYTES:
-            words = f"the manifest's icon {manifest.icon!r} must be there, with {MAX_ICON_BYTES} bytes at most"
-            raise InvalidParam(words, param="/icon")
+    for missing in missing_files({path: file for file, path in files_of(tree)}, manifest):
+        raise InvalidParam(missing.message, param=missing.path)
     return Version(tree_hash(tree), manifest), report.warnings
 
 

@@ -22,6 +22,7 @@ GROUPS: Final = {
     "key": "Make, list and revoke keys.",
     "owner": "Make another owner.",
     "tools": "Serve tools over MCP, or list those of a server.",
+    "card": "Write, check and install cards of the canvas.",
     "config": "See the settings.",
 }
 """What is said of words that several commands begin with."""
@@ -38,6 +39,12 @@ COMMANDS: Final = {
     "tools serve": ("serve:serve", "Serve the tools of a Python module, or another MCP server, over MCP."),
     "tools accept": ("accept:accept", "Accept tools of an MCP server that have changed."),
     "tools list": ("tools:list_tools", "List the tools of an MCP server or an agent."),
+    "card new": ("card.new:new", "Make a folder with a card that works, to begin with."),
+    "card validate": ("card.validate:validate", "Say what keeps a card from being installed."),
+    "card pack": ("card.pack:pack", "Put a card's folder into one archive."),
+    "card add": ("card.packages:add", "Install a card, or update it, once you accept it."),
+    "card list": ("card.packages:list_packages", "List the installed cards."),
+    "card remove": ("card.packages:remove", "Remove a card."),
     "call": ("call:call", "Call a tool of an MCP server or an agent."),
     "chat": ("chat.command:chat", "Talk to an agent written with the SDK, in this terminal."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),

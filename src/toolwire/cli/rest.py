@@ -15,14 +15,22 @@ TIMEOUT_S = 30.0
 
 
 class Rest:
-    """A connection to one host, by one key. Use it in a `with` block."""
+    """A connection to one host, by one key. Use it in a `with` block.
 
-    def __init__(self, target: Target, transport: httpx2.BaseTransport | None = None) -> None:
+    Args:
+        target: the host and the key.
+        transport: carries the requests; for tests.
+        timeout_s: how long an answer may take.
+    """
+
+    def __init__(
+        self, target: Target, transport: httpx2.BaseTransport | None = None, timeout_s: float = TIMEOUT_S
+    ) -> None:
         self._url = target.url
         self._client = httpx2.Client(
             base_url=target.url,
             headers={"authorization": f"Bearer {target.key}"},
-            timeout=TIMEOUT_S,
+            timeout=timeout_s,
             transport=transport,
             trust_env=False,
         )
