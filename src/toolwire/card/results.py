@@ -89,6 +89,72 @@ def result_of(returned: Any) -> ToolResult:
 def error_text(error: BaseException) -> str:
     """An exception in words, as agents get it: its message, without a traceback (decision 32)."""
     if isinstance(error, BaseExceptionGroup):  # of the author's own task group: what went wrong in it is meant
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return cut("; ".join(error_text(one) for one in inner), MAX_ERROR_CHARS)
+    return cut(str(error).strip() or type(error).__name__, MAX_ERROR_CHARS)
+
+
+def what_is_wrong(result: ToolResult) -> str | None:
+    """Why a result cannot go to an agent, in words for it; `None` if it can."""
+    parts = len(result.content)
+    if not 1 <= parts <= MAX_PARTS:
+        return f"it has {parts} parts; 1 to {MAX_PARTS} are allowed"
+    size = len(msgspec.json.encode(result))
+    if size > MAX_RESULT_BYTES:
+        return f"it has {size} bytes; {MAX_RESULT_BYTES} are allowed. Return less, or a summary"
+    return next((wrong for part in result.content if (wrong := _wrong_image(part)) is not None), None)
+
+
+def _wrong_image(part: TextPart | ImagePart) -> str | None:
+    if isinstance(part, TextPart):
+        return None
+    if part.mime_type not in _BEGINNINGS:
+        return f"an image is one of {', '.join(_BEGINNINGS)}, not {part.mime_type!r}"
+    try:
+        data = base64.b64decode(part.data, validate=True)
+    except (binascii.Error, ValueError):
+        return "an image's data is not base64"
+    if not data.startswith(_BEGINNINGS[part.mime_type]):
+        return f"an image's data is no {part.mime_type}"
+    return None
+
+
+def _as_payload(returned: Any) -> ToolResult | None:
+    """A value that has fully the form of a result is one; what only looks like it is JSON like any other."""
+    given = as_object(returned)
+    if given is None or not set(given) <= {"content", "isError"} or not given.get("content"):
+        return None
+    try:
+        converted = msgspec.convert(given, ToolResult)
+    except msgspec.ValidationError:
+        return None
+    return converted if msgspec.to_builtins(converted) == {k: v for k, v in given.items() if v is not False} else None
+
+
+def _pretty(value: Any) -> str:
+    _check_values(value, MAX_DEPTH, [_MOST_VALUES])
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"the handler returned what cannot be written as JSON: {error}") from None
+
+
+def _check_values(value: Any, depth: int, left: list[int]) -> None:
+    """Refuse what goes round in circles, what has no end, and the numbers that JSON does not have.
+
+    Args:
+        value: any value.
+        depth: how many levels it may have.
+        left: how many values there may be, counted down.
+    """
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError(f"the handler returned more than {_MOST_VALUES} values. Return less, or a summary")
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 -- NaN
+        raise ValueError(f"the handler returned {value!r}, which JSON does not have")
+    if isinstance(value, Mapping | list | tuple):
+        if depth == 0:
+            raise ValueError(f"the handler returned a value that is nested deeper than {MAX_DEPTH}")
         inner = cast("Mapping[Any, Any]", value).values() if isinstance(value, Mapping) else cast("list[Any]", value)
         for one in inner:
             _check_values(one, depth - 1, left)
