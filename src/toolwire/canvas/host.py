@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from toolwire.canvas.app import CanvasApp
 from toolwire.canvas.arrow_log import ArrowLog
@@ -31,24 +32,24 @@ from toolwire.canvas.routes_board import BoardRoutes
 from toolwire.canvas.routes_confirmations import ConfirmationRoutes
 from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
+from toolwire.canvas.routes_terminals import TerminalRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
 from toolwire.canvas.shown import Shown
 from toolwire.canvas.states import CardStates
+from toolwire.canvas.terminal_stream import TerminalStreams
+from toolwire.canvas.terminals import Terminals
 from toolwire.canvas.told import tell_of_boards
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
 from toolwire.canvas.waking import PageWaker
-from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.canvas.workspaces import Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
-from toolwire.core.board import Card
-from toolwire.core.errors import AgentOffline
 from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sessions import Sessions
-from toolwire.wire.card_messages import CommandResult
 
 
 class Canvas(Struct, frozen=True):
@@ -60,16 +61,6 @@ class Canvas(Struct, frozen=True):
     toolboxes: Toolboxes
     connections: CardConnections
     feed: Feed
-
-
-class _NoTerminals:
-    """A host without terminals."""
-
-    async def run(self, workspace: Workspace, terminal: Card, command: str, timeout_s: float) -> CommandResult:
-        raise AgentOffline("this host has no terminals")
-
-    async def write(self, workspace: Workspace, terminal: Card, data: str) -> None:
-        raise AgentOffline("this host has no terminals")
 
 
 class _Cards(Struct, frozen=True):
@@ -97,14 +88,15 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
     engine, feed = opened.engine, Feed()
     workspaces = Workspaces(opened.store, opened.clock, feed)
     packages = Packages(opened.store, opened.clock, Path(config.data) / "packages", directory.trusts)
-    cards = _cards(config, opened, directory, workspaces, packages, feed)
+    terminals = Terminals(Path(config.data), workspaces, directory, feed, lambda agent: _toolbox_url(config, agent))
+    cards = _cards(config, opened, directory, workspaces, packages, feed, terminals)
     toolboxes = Toolboxes(
         workspaces, packages, cards.calls, Families(()), engine, compile_validator, config.call_timeout_s
     )
-    shown = Shown(workspaces, CardStates(directory, cards.connections))
+    shown = Shown(workspaces, CardStates(directory, cards.connections, terminals))
     tell_of_boards(workspaces, feed, shown)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    routes = _routes(config, directory, workspaces, packages, cards, shown, feed)
+    routes = _routes(config, directory, workspaces, packages, cards, shown, feed, terminals)
     rest = RestApp(routes, guard, lambda: 'Bearer realm="canvas"')
     sessions = Sessions(
         opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True
@@ -113,8 +105,15 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
     http = McpHttp(engine, door, sessions, guard, HttpSettings(config.request_limit_bytes, config.sse_keepalive_s))
     await workspaces.load()
     await packages.load()
-    async with http.running(), cards.processes.running():
-        app = CanvasApp(http, door.serves, rest, {CARD_LINK: cards.links}.get, guard)
+    streams = TerminalStreams(directory, workspaces, terminals)
+
+    def socket_at(path: str) -> ASGIApp | None:
+        if path == CARD_LINK:
+            return cards.links
+        return streams if streams.serves(path) else None
+
+    async with http.running(), cards.processes.running(), terminals.running():
+        app = CanvasApp(http, door.serves, rest, socket_at, guard)
         yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
 
 
@@ -125,6 +124,7 @@ def _cards(
     workspaces: Workspaces,
     packages: Packages,
     feed: Feed,
+    terminals: Terminals,
 ) -> _Cards:
     engine, clock = opened.engine, opened.clock
     log, tokens = CardLog(clock, feed), CardTokens()
@@ -137,8 +137,8 @@ def _cards(
     processes.on_ended(connections.give_up)
     confirmations = Confirmations(calls, clock, feed)
     storage = CardStorage(opened.store)
-    peers = Peers(directory, lambda terminal: "idle")
-    methods = CardMethods(workspaces, peers, _NoTerminals(), confirmations, storage)
+    peers = Peers(directory, terminals.status)
+    methods = CardMethods(workspaces, peers, terminals, confirmations, storage)
     requests = CardRequests(workspaces, packages, calls, log, methods.table())
     links = CardLinks(directory, tokens, packages, connections, requests)
     tell_cards(workspaces, connections, requests)
@@ -155,6 +155,7 @@ def _routes(
     cards: _Cards,
     shown: Shown,
     feed: Feed,
+    terminals: Terminals,
 ) -> Sequence[BaseRoute]:
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(
@@ -164,7 +165,7 @@ def _routes(
         shown,
         directory,
         packages,
-        lambda agent_id: f"{config.public_url or ''}/{agent_id}/toolbox/mcp",
+        lambda agent_id: _toolbox_url(config, agent_id),
     )
     return [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
@@ -172,4 +173,9 @@ def _routes(
         *PackageRoutes(reader, packages, workspaces, cards.storage).routes(),
         *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
         *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),
+        *TerminalRoutes(reader, workspaces, terminals).routes(),
     ]
+
+
+def _toolbox_url(config: Config, agent_id: str) -> str:
+    return f"{config.public_url or ''}/{agent_id}/toolbox/mcp"

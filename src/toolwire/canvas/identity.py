@@ -5,6 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from toolwire.core.errors import Forbidden
+
 
 class Visitor(Struct, frozen=True):
     """Who asks. `agent_id` is set for an agent that shows its own key; an owner has none.
@@ -70,3 +72,17 @@ class Directory(Protocol):
             Conflict: the agent has as many keys as it may have.
         """
         ...
+
+    async def replace_agent_key(self, owner: str, agent_id: str, label: str) -> str:
+        """As `new_agent_key`; the key that was made with the same label before opens nothing any more."""
+        ...
+
+
+def check_trust(directory: Directory, owner: str) -> None:
+    """Refuse an owner whom the host does not trust with running programs.
+
+    Raises:
+        Forbidden: it is one.
+    """
+    if not directory.trusts(owner):
+        raise Forbidden("terminals run programs on the host's machine, which only the owner who has set it up may do")

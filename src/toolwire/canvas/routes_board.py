@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.canvas.editor import Editor
-from toolwire.canvas.identity import AgentInfo, Directory, Visitor
+from toolwire.canvas.identity import AgentInfo, Directory, Visitor, check_trust
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.shown import Shown, shown_arrow
 from toolwire.canvas.workspaces import Workspace, Workspaces
@@ -234,6 +234,7 @@ class BoardRoutes:
             InvalidParam: a text is too long or a number out of bounds.
             PackageNotFound, ConsentRequired: as `Placeable.title_of`.
             AgentNotFound: it stands for an agent that the owner has not.
+            Forbidden: it would run programs, and the host does not trust the owner with that.
         """
         if not card.title.strip() or len(card.title) > MAX_TITLE_CHARS or not card.title.isprintable():
             raise InvalidParam(f"a title has 1 to {MAX_TITLE_CHARS} printable characters", param="title")
@@ -241,6 +242,8 @@ class BoardRoutes:
             raise InvalidParam("x and y must be numbers on the canvas", param="x")
         if not all(0 <= number <= MAX_SIZE for number in (card.width, card.height)):
             raise InvalidParam(f"width and height go from 0 to {MAX_SIZE:.0f}", param="width")
+        if card.kind == "terminal" or (card.kind == "agent" and "command" in card.content):
+            check_trust(self._directory, owner)
         if card.package is not None:
             self._packages.title_of(owner, card.package)
         if card.agent_id is not None:

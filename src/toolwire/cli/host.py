@@ -85,6 +85,15 @@ class GatewayDirectory:
         _, secret = await self._gateway.keys.create("agk", owner, agent_id, "toolbox")
         return secret
 
+    async def replace_agent_key(self, owner: str, agent_id: str, label: str) -> str:
+        """A key for an agent, in place of the last one with this label."""
+        keys = self._gateway.keys
+        for record in keys.list(owner, agent_id):
+            if record.name == label and record.active:
+                await keys.revoke(owner, record.key_id)
+        _, secret = await keys.create("agk", owner, agent_id, label)
+        return secret
+
     def _info(self, record: AgentRecord) -> AgentInfo:
         online = self._gateway.presence.desk(record.agent_id).online
         return AgentInfo(record.agent_id, record.owner, record.name, online)

@@ -1,0 +1,288 @@
+"""The terminals of all boards: shells of terminal cards, and the programs that agents' cards run, owned by the host.
+
+A shell starts when somebody first uses it. All of it ends when its card is removed, or the host stops. Only an owner
+whom the host trusts has terminals at all. Contract: cards.md 73, §4, §7.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from toolwire.canvas.feed import Feed
+from toolwire.canvas.identity import Directory, check_trust
+from toolwire.canvas.peers import Status
+from toolwire.canvas.terminal.program import Program
+from toolwire.canvas.terminal.pty_process import PtyProcess
+from toolwire.canvas.terminal.shell import Place, Shell
+from toolwire.canvas.terminal.tail import Follower, Tail
+from toolwire.canvas.terminal.text import rendered
+from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.core.board import Card
+from toolwire.core.errors import Conflict, InvalidParam, ServiceUnavailable
+from toolwire.core.ids import new_id
+from toolwire.wire.card_messages import CommandResult
+
+COLUMNS: Final = 120
+ROWS: Final = 32
+MAX_COLUMNS: Final = 1_000
+MAX_TYPED_BYTES: Final = 64 * 1024
+MAX_SCREEN_LINES: Final = 2_000
+URL_VARIABLE: Final = "TOOLWIRE_TOOLBOX_URL"
+KEY_VARIABLE: Final = "TOOLWIRE_AGENT_KEY"
+
+_INHERITED: Final = frozenset(
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR DISPLAY WAYLAND_DISPLAY SSH_AUTH_SOCK EDITOR VISUAL"
+    " DBUS_SESSION_BUS_ADDRESS VIRTUAL_ENV NVM_DIR PYENV_ROOT JAVA_HOME GOPATH CARGO_HOME RUSTUP_HOME SSL_CERT_FILE"
+    " SSL_CERT_DIR NODE_EXTRA_CA_CERTS http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY".split()
+)
+_INHERITED_PREFIXES: Final = ("LC_", "XDG_")
+
+
+class Terminal:
+    """One card's terminal: what it shows outlives the programs in it."""
+
+    def __init__(self, owner: str, workspace_id: str) -> None:
+        self.owner = owner
+        self.workspace_id = workspace_id
+        self.tail = Tail()
+        self.program: Program | None = None
+        self.starting = anyio.Lock()
+        self.columns = COLUMNS
+        self.rows = ROWS
+        self.wanted = True
+
+    @property
+    def running(self) -> Program | None:
+        """The program in it, while that has not ended."""
+        return self.program if self.program is not None and self.program.exit_code is None else None
+
+
+class Terminals:
+    """All terminals; see `card_methods.RunsCommands`.
+
+    Args:
+        folder: for the files of shells, and for the folders that workspaces have by themselves.
+        workspaces: where cards stand.
+        directory: says whom the host trusts, and makes agents' keys.
+        feed: is told how they do.
+        toolbox_url: the address of an agent's toolbox.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        workspaces: Workspaces,
+        directory: Directory,
+        feed: Feed,
+        toolbox_url: Callable[[str], str],
+    ) -> None:
+        self._folder = folder
+        self._directory = directory
+        self._feed = feed
+        self._toolbox_url = toolbox_url
+        self._terminals: dict[str, Terminal] = {}
+        self._tasks: TaskGroup | None = None
+        workspaces.on_changed(self._on_workspace)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Own the programs until the block ends; then end them."""
+        rooms = self._folder / "terminals"
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(rooms, ignore_errors=True))
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def run(self, workspace: Workspace, terminal: Card, command: str, timeout_s: float) -> CommandResult:
+        """Run a command to its end, or to its time-out, when it is interrupted.
+
+        Raises:
+            Forbidden, Conflict, InvalidParam, ServiceUnavailable: it cannot be started; as `_place`.
+            InvalidParam, AgentBusy, AgentLost: as `terminal.shell.Shell.run`.
+        """
+        shell = await self._shell(workspace, terminal)
+        return await shell.run(command, timeout_s)
+
+    async def write(self, workspace: Workspace, terminal: Card, data: str) -> None:
+        """Send characters, as if typed; a carriage return is the Enter key.
+
+        Raises:
+            AgentBusy: what runs does not read.
+            InvalidParam: they are too many.
+            Forbidden, Conflict, ServiceUnavailable: it cannot be started.
+        """
+        typed = data.encode("utf-8", "surrogateescape")
+        if len(typed) > MAX_TYPED_BYTES:
+            raise InvalidParam(f"at most {MAX_TYPED_BYTES} bytes are typed at once", param="data")
+        program = await self._program(workspace, terminal)
+        await program.write(typed)
+
+    async def resize(self, workspace: Workspace, terminal: Card, columns: int, rows: int) -> None:
+        """Give the window another size, now and for what is started later.
+
+        Raises:
+            InvalidParam: it is no size of a window.
+        """
+        if not (2 <= columns <= MAX_COLUMNS and 2 <= rows <= MAX_COLUMNS):
+            raise InvalidParam(f"columns and rows go from 2 to {MAX_COLUMNS}", param="columns")
+        kept = self._of(workspace, terminal)
+        kept.columns, kept.rows = columns, rows
+        if kept.running is not None:
+            kept.running.pty.resize(columns, rows)
+
+    async def kill(self, workspace: Workspace, terminal: Card) -> None:
+        """End what runs in a terminal, with everything that it has started; a shell starts anew when it is used."""
+        running = self._of(workspace, terminal).running
+        if running is not None:
+            await running.pty.end()
+            await running.exited.wait()
+
+    def screen(self, workspace: Workspace, terminal: Card, lines: int) -> str:
+        """The last lines that a terminal shows, as text."""
+        text = rendered(self._of(workspace, terminal).tail.latest()).rstrip()
+        return "\n".join(text.split("\n")[-lines:])
+
+    async def follow(self, workspace: Workspace, terminal: Card) -> Follower:
+        """What a terminal shows, byte for byte, from what is kept of the past on; a shell is started for it.
+
+        Raises:
+            Forbidden, Conflict, ServiceUnavailable: it cannot be started.
+        """
+        kept = self._of(workspace, terminal)
+        if terminal.kind == "terminal":
+            await self._shell(workspace, terminal)
+        return kept.tail.follow()
+
+    async def start_agent(self, workspace: Workspace, card: Card) -> None:
+        """Start the program in the content of an agent's card, with its toolbox in the environment.
+
+        Raises:
+            Conflict: it runs already, or the card has no program.
+            Forbidden, ServiceUnavailable: it cannot be started.
+        """
+        kept = self._of(workspace, card)
+        async with kept.starting:
+            if kept.running is not None:
+                raise Conflict("the agent's program is running already; stop it first")
+            command = card.content.get("command")
+            if card.agent_id is None or not isinstance(command, str) or not command.strip():
+                raise Conflict('this card runs no program; give an agent\'s card the content {"command": "…"}')
+            place = await self._place(workspace, card, kept)
+            key = await self._directory.replace_agent_key(workspace.owner, card.agent_id, f"terminal {card.id}")
+            environment = {
+                **place.environment,
+                URL_VARIABLE: self._toolbox_url(card.agent_id),
+                KEY_VARIABLE: key,
+            }
+            shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
+            pty = await PtyProcess.start((shell, "-c", command), place.cwd, environment, kept.columns, kept.rows)
+            self._keep(card.id, kept, Program(pty, kept.tail))
+
+    def status(self, card: Card) -> Status:
+        """How a terminal does; see `peers.StatusOf`."""
+        kept = self._terminals.get(card.id)
+        if kept is None or kept.program is None:
+            return "idle"
+        if kept.program.exit_code is not None:
+            return "exited"
+        return "working" if kept.program.is_busy else "idle"
+
+    def is_running(self, card_id: str) -> bool:
+        """Whether a program runs in a card's terminal."""
+        kept = self._terminals.get(card_id)
+        return kept is not None and kept.running is not None
+
+    def _of(self, workspace: Workspace, card: Card) -> Terminal:
+        """The terminal of a card.
+
+        Raises:
+            Conflict: it is of a kind that has none.
+            Forbidden: the host does not trust its owner.
+        """
+        if card.kind not in ("terminal", "agent"):
+            raise Conflict(f"card {card.id!r} is a {card.kind}, not a terminal; use a card of kind 'terminal'")
+        check_trust(self._directory, workspace.owner)
+        kept = self._terminals.get(card.id)
+        if kept is None:
+            kept = self._terminals[card.id] = Terminal(workspace.owner, workspace.id)
+        return kept
+
+    async def _program(self, workspace: Workspace, card: Card) -> Program:
+        if card.kind == "terminal":
+            return await self._shell(workspace, card)
+        running = self._of(workspace, card).running
+        if running is None:
+            raise Conflict("the agent's program is not running; start it first")
+        return running
+
+    async def _shell(self, workspace: Workspace, card: Card) -> Shell:
+        """The shell of a card, which is started first if it has to be."""
+        if card.kind != "terminal":
+            raise Conflict(f"card {card.id!r} is a {card.kind}, not a terminal; use a card of kind 'terminal'")
+        kept = self._of(workspace, card)
+        async with kept.starting:
+            running = kept.running
+            if not isinstance(running, Shell):
+                running = await Shell.start(await self._place(workspace, card, kept), kept.tail)
+                self._keep(card.id, kept, running)
+            return running
+
+    async def _place(self, workspace: Workspace, card: Card, kept: Terminal) -> Place:
+        """Where a program of a card begins: the folder that the card's content names, or the workspace's own."""
+        named = card.content.get("cwd")
+        if isinstance(named, str) and named:
+            cwd = await anyio.Path(named).expanduser()
+            if not (cwd.is_absolute() and await cwd.is_dir()):
+                raise Conflict(f"the terminal's folder {named!r} is not there; give the card's content another cwd")
+        else:
+            cwd = anyio.Path(self._folder / "workspaces" / workspace.id)
+            await cwd.mkdir(parents=True, exist_ok=True)
+        room = self._folder / "terminals" / new_id("room")
+        return Place(str(await cwd.absolute()), environment_for(os.environ), room.absolute(), kept.columns, kept.rows)
+
+    def _keep(self, card_id: str, kept: Terminal, program: Program) -> None:
+        kept.program = program
+        if self._tasks is None or not kept.wanted:
+            raise ServiceUnavailable("the host is stopping, or the card was just removed; nothing is started any more")
+        self._tasks.start_soon(self._keep_program, card_id, kept, program)
+
+    async def _keep_program(self, card_id: str, kept: Terminal, program: Program) -> None:
+        self._tell(card_id, kept, "running")
+        try:
+            await program.keep()
+        finally:
+            self._tell(card_id, kept, "exited")
+
+    def _tell(self, card_id: str, kept: Terminal, state: str) -> None:
+        if kept.wanted:
+            code = None if kept.program is None else kept.program.exit_code
+            self._feed.tell(kept.workspace_id, "terminal", {"card": card_id, "state": state, "exit_code": code})
+
+    def _on_workspace(self, before: Workspace | None, after: Workspace | None) -> None:
+        """End what has lost its card."""
+        if before is None:
+            return
+        for card_id, kept in tuple(self._terminals.items()):
+            if kept.workspace_id == before.id and (after is None or card_id not in after.board.cards):
+                del self._terminals[card_id]
+                kept.wanted = False
+                kept.tail.close()
+                if kept.running is not None and self._tasks is not None:
+                    self._tasks.start_soon(kept.running.pty.end)
+
+
+def environment_for(own: Mapping[str, str]) -> dict[str, str]:
+    """A normal user's environment: nothing of the host's own that could be a secret."""
+    kept = {name: value for name, value in own.items() if name in _INHERITED or name.startswith(_INHERITED_PREFIXES)}
+    return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PAGER": "cat", "GIT_PAGER": "cat"}
