@@ -1,0 +1,91 @@
+"""Cards in TypeScript, bundled and run without a page, answer real agents of a real host (issue: "It shows")."""
+
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp.types import TextContent
+
+from tests.card_sdk.bundles import bundled, headless
+from tests.card_sdk.package import built
+from tests.e2e.canvas_hosts import running_host, toolbox
+from tests.unit.card.manifests import GOOD, manifest
+
+pytestmark = pytest.mark.e2e
+
+TOOLS = manifest(
+    entry="index.html",
+    tools=[
+        GOOD["tools"][0],
+        {"name": "shout", "description": "Shouts.", "inputSchema": {"type": "object"}},
+        {"name": "wait", "description": "Waits.", "inputSchema": {"type": "object"}, "timeoutMs": 1000},
+    ],
+)
+
+MORE = """
+card.tools.handle<{ text: string }>("shout", async ({ text }, call) => {
+  call.progress("shouting");
+  await card.storage.set("last", text);
+  await card.log.info(`${call.agent.name} shouts`);
+  return { was: await card.storage.get("last"), now: text.toUpperCase(), by: call.agent.name, on: call.card.name };
+});
+card.tools.handle("wait", (_, call) => new Promise((_resolve, reject) =>
+  call.signal.addEventListener("abort", () => {
+    void card.log.info(`gave up: ${call.signal.reason.code}`);
+    reject(call.signal.reason);
+  })));
+"""
+
+
+def radar(tmp_path: Path) -> Path:
+    """The card of the page, word for word, with two tools that need nobody else."""
+    source = tmp_path / "src" / "main.ts"
+    source.parent.mkdir()
+    shutil.copy(built().folder / "tests" / "seed" / "test-radar.ts", source)
+    with source.open("a") as file:
+        file.write(MORE)
+    return bundled(built(), tmp_path / "card", source, TOOLS)
+
+
+async def test_a_card_without_a_page_answers_agents_and_uses_what_its_host_has(tmp_path: Path):
+    """cards.md 28-36, 42, 45, 55-58, 72."""
+    async with running_host(tmp_path) as host:
+        folder = radar(tmp_path)
+        agent, card, path = await host.desk(folder)
+        key, entry = host.ready.owner_key, folder / "index.html"
+        async with (
+            headless(built(), host.ready.url, key, "test-radar", entry) as running,
+            toolbox(agent) as session,
+        ):
+            assert await running.says("connected:") == "connected: test-radar 1.2.0, 1 on boards"
+
+            shouted = await session.call_tool("test_radar_shout", {"text": "hello"})
+            assert isinstance(shouted.content[0], TextContent)
+            assert '"now": "HELLO"' in shouted.content[0].text
+            assert '"by": "writer"' in shouted.content[0].text
+
+            alone = await session.call_tool("test_radar_run_tests", {"filter": "login"})
+            assert alone.is_error
+            assert isinstance(alone.content[0], TextContent)
+            assert alone.content[0].text == "Connect a terminal card to the Test radar card first."
+
+            late = await session.call_tool("test_radar_wait", {})
+            assert late.is_error
+            log = [line["text"] for line in (await host.ask("GET", f"{path}/cards/{card['id']}/log"))["lines"]]
+            assert [line for line in log if line.startswith(("writer", "gave"))] == [
+                "writer shouts",
+                "gave up: deadline",
+            ]
+
+
+async def test_a_key_that_opens_nothing_and_a_package_that_is_not_there_end_it_with_words(tmp_path: Path):
+    async with running_host(tmp_path) as host:
+        entry = tmp_path / "main.js"
+        entry.write_text("")
+        async with headless(built(), host.ready.url, "oag_wrong", "test-radar", entry) as running:
+            assert "does not take this key" in await running.says("the host at")
+            with anyio.fail_after(10):
+                assert await running.process.wait() == 1
+        async with headless(built(), host.ready.url, host.ready.owner_key, "no-such", entry) as running:
+            assert "has no package no-such; add it first" in await running.says("the host at")
