@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.sdk.builtin.desk import Desk
 from tests.unit.sdk.builtin.web_server import Answer, serving
-from toolwire.sdk.builtin.web.addresses import is_public
+from toolwire.core.addresses import is_public
 from toolwire.sdk.builtin.web.fetch import Document, FetchFailed, checked_url, fetch
 from toolwire.sdk.builtin.web.pages import MAX_CHARS, Page, Pages
 

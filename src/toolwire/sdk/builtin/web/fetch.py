@@ -13,7 +13,7 @@ from typing import NamedTuple
 import anyio
 import httpx2
 
-from toolwire.sdk.builtin.web.addresses import is_public
+from toolwire.core.addresses import is_public
 
 MAX_BYTES = 5 * 1024 * 1024
 """Of a page, before and after decompression."""

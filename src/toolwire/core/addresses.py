@@ -1,4 +1,4 @@
-"""Which network addresses a model may reach: those of the public internet; it connects to none."""
+"""Which network addresses belong to the public internet; it connects to none."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
