@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 
+from toolwire.canvas.history import Direction
 from toolwire.canvas.identity import Visitor
 from toolwire.canvas.rest import expected_version, path_param
 from toolwire.canvas.shown import Shown
-from toolwire.canvas.workspaces import Direction, Workspace, Workspaces
+from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Board, Edit
 from toolwire.core.errors import Conflict
 

@@ -11,10 +11,11 @@ from starlette.routing import Route
 
 from toolwire.canvas.editor import Editor
 from toolwire.canvas.feed import Feed, Moment
+from toolwire.canvas.history import Direction
 from toolwire.canvas.identity import Visitor
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.shown import Shown
-from toolwire.canvas.workspaces import Direction, Workspace, Workspaces
+from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card, PutArrow, PutCard, apply
 from toolwire.core.ids import new_id
 from toolwire.surfaces.event_stream import EventStream

@@ -4,8 +4,8 @@ It knows boards as values alone: what a card stands for, whether it lives, and w
 workspaces are held in memory; the store is written before an edit counts. Who wants to know of edits asks `on_changed`.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import anyio
 import msgspec
@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from toolwire.canvas.feed import Feed
+from toolwire.canvas.history import Direction, History, histories
 from toolwire.core.board import Board, Card, Edit, apply
 from toolwire.core.errors import CardNotFound, Conflict, InvalidParam, WorkspaceNotFound
 from toolwire.core.ids import new_id
@@ -21,13 +22,10 @@ from toolwire.core.ports import Clock, Del, Op, Put, Store
 MAX_NAME_CHARS = 128
 MAX_WORKSPACES = 200
 """Of one owner."""
-MAX_UNDONE_EDITS = 200
-"""How far back a workspace can be undone."""
 _PAGE = 1000
 
 ChangedListener: TypeAlias = "Callable[[Workspace | None, Workspace | None], None]"
 """Told of a workspace before and after: `None` before it was made, and after it was removed. It must not block."""
-Direction: TypeAlias = Literal["undo", "redo"]
 
 
 class Workspace(Struct, frozen=True, omit_defaults=True):
@@ -53,19 +51,12 @@ class Workspace(Struct, frozen=True, omit_defaults=True):
         return found
 
 
-class _History(Struct, frozen=True, omit_defaults=True):
-    """The edits that take back what was done, and those that do again what was taken back; the latest last."""
-
-    undo: tuple[Edit, ...] = ()
-    redo: tuple[Edit, ...] = ()
-
-
 class _Kept:
     """A workspace in memory."""
 
     __slots__ = ("history", "lock", "workspace")
 
-    def __init__(self, workspace: Workspace, history: _History) -> None:
+    def __init__(self, workspace: Workspace, history: History) -> None:
         self.workspace = workspace
         self.history = history
         self.lock = anyio.Lock()
@@ -73,7 +64,6 @@ class _Kept:
 
 _encode = msgspec.json.Encoder().encode  # not MessagePack, which has no large integers
 _decode = msgspec.json.Decoder(Workspace).decode
-_decode_history = msgspec.json.Decoder(_History).decode
 
 
 class Workspaces:
@@ -92,12 +82,10 @@ class Workspaces:
         Raises:
             StoreUnavailable: the store cannot be read.
         """
-        after = ""
+        known, after = await histories(self._store), ""
         while rows := await self._store.scan("workspace", None, after, _PAGE):
             for row in rows:
-                stored = await self._store.get("workspace_history", row.owner, row.key)
-                history = _History() if stored is None else _decode_history(stored.value)
-                self._kept[row.key] = _Kept(_decode(row.value), history)
+                self._kept[row.key] = _Kept(_decode(row.value), known.get(row.key, History()))
             after = rows[-1].key
 
     def on_changed(self, listener: ChangedListener) -> None:
@@ -161,7 +149,7 @@ class Workspaces:
             raise Conflict(f"an owner has at most {MAX_WORKSPACES} workspaces; remove one")
         workspace = Workspace(new_id("ws"), owner, _checked_name(name), self._clock.now(), board=board or Board())
         await self._store.tx([_put(workspace)])
-        self._kept[workspace.id] = _Kept(workspace, _History())
+        self._kept[workspace.id] = _Kept(workspace, History())
         self._tell(None, workspace)
         return workspace
 
@@ -174,7 +162,7 @@ class Workspaces:
         kept = self._find(owner, workspace_id)
         async with kept.lock:
             self._find(owner, workspace_id)
-            await self._store.tx([Del("workspace", owner, workspace_id), Del("workspace_history", owner, workspace_id)])
+            await self._store.tx([Del("workspace", owner, workspace_id), *kept.history.removed(owner, workspace_id)])
             del self._kept[workspace_id]
             self._tell(kept.workspace, None)
             self._feed.forget(workspace_id)
@@ -215,9 +203,8 @@ class Workspaces:
         async with kept.lock:
             before = self._checked_version(owner, workspace_id, expect)
             edited = apply(before.board, make(before.board))
-            undo = (*kept.history.undo, edited.inverse)[-MAX_UNDONE_EDITS:]
             after = replace(before, board=edited.board, version=before.version + 1)
-            return await self._commit(kept, after, _History(undo))
+            return await self._commit(kept, after, *kept.history.edited(owner, workspace_id, edited.inverse))
 
     async def step(self, owner: str, workspace_id: str, direction: Direction, expect: int | None = None) -> Workspace:
         """Take back the latest edit, or do again the one that was taken back last.
@@ -229,17 +216,13 @@ class Workspaces:
         kept = self._find(owner, workspace_id)
         async with kept.lock:
             before = self._checked_version(owner, workspace_id, expect)
-            history = kept.history
-            steps = history.undo if direction == "undo" else history.redo
+            steps = kept.history.undo if direction == "undo" else kept.history.redo
             if not steps:
                 raise Conflict(f"there is nothing to {direction} in workspace {before.name!r}")
             edited = apply(before.board, steps[-1])
-            if direction == "undo":
-                history = _History(history.undo[:-1], (*history.redo, edited.inverse))
-            else:
-                history = _History((*history.undo, edited.inverse), history.redo[:-1])
+            history, ops = kept.history.stepped(owner, workspace_id, direction, edited.inverse)
             after = replace(before, board=edited.board, version=before.version + 1)
-            return await self._commit(kept, after, history)
+            return await self._commit(kept, after, history, ops)
 
     def depth(self, workspace: Workspace) -> tuple[int, int]:
         """How many edits can be undone and redone."""
@@ -253,15 +236,12 @@ class Workspaces:
             after = make(kept.workspace)
             if after == kept.workspace:
                 return after
-            return await self._commit(kept, replace(after, version=after.version + 1), kept.history)
+            return await self._commit(kept, replace(after, version=after.version + 1), kept.history, ())
 
-    async def _commit(self, kept: _Kept, after: Workspace, history: _History) -> Workspace:
+    async def _commit(self, kept: _Kept, after: Workspace, history: History, steps: Sequence[Op]) -> Workspace:
         before = kept.workspace
-        ops: list[Op] = [_put(after)]
-        if history is not kept.history:
-            ops.append(Put("workspace_history", after.owner, after.id, _encode(history)))
         with anyio.CancelScope(shield=True):  # a cancelled editor would not know whether its edit counts
-            await self._store.tx(ops)
+            await self._store.tx([_put(after), *steps])
             kept.workspace, kept.history = after, history
         self._tell(before, after)
         return after
