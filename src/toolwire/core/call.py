@@ -41,6 +41,18 @@ class TaskTerms(Struct, frozen=True):
     kept_until: float
 
 
+class Hook(Struct, frozen=True, omit_defaults=True):
+    """A webhook that came with its call: where to tell of the call, and the sealed secrets to do it with.
+
+    `events` are the statuses to tell of; empty for the usual ones.
+    """
+
+    url: str
+    sealed: str
+    has_secret: bool
+    events: tuple[str, ...] = ()
+
+
 class Call(Struct, frozen=True, omit_defaults=True):
     """One tool call, before anything has happened to it.
 
@@ -48,7 +60,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
     request wants the end of it (a task, a webhook). `task` is set on a call that is a task, whose id is the call's; it
-    is watched, too. `client_capabilities` is what the client has declared, in MCP's words; `None` where nobody knows or
+    is watched, too. `hook` is the webhook that came with a call, which is watched then. `client_capabilities` is what the client has declared, in MCP's words; `None` where nobody knows or
     there is nothing.
     """
 
@@ -65,6 +77,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     watched: bool = False
     task: TaskTerms | None = None
     client_capabilities: JsonObject | None = None
+    hook: Hook | None = None
     parent: str | None = None
     depth: int = 0
 

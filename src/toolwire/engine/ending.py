@@ -1,14 +1,17 @@
 """Writes down how calls end; it does not decide when they do.
 
-What must be committed before it is answered is (`Endings.commit`), the rest is written behind (`Endings.note`).
+What must be committed before it is answered is (`Endings.commit`), the rest is written behind (`Endings.note`). A
+`Witness` takes part in what is committed.
 """
 
 import logging
 from collections.abc import Sequence
+from typing import Protocol
 
 import anyio
 from msgspec import Struct
 
+from toolwire.core.call import Call
 from toolwire.core.errors import ToolwireError
 from toolwire.core.ports import Blobs, Clock, Del, Op, Put, Store
 from toolwire.core.result import Result, failed
@@ -62,8 +65,31 @@ def end_of(record: Record, result: Result | None) -> Result:
     return result or failed("cancelled", "cancelled")
 
 
+class Witness(Protocol):
+    """Whoever tells others of durable calls: what it gives is committed with their claim and their end, or not at all.
+
+    None of this may wait, and nothing may raise.
+    """
+
+    def claim_ops(self, record: Record) -> Sequence[Op]:
+        """What belongs into the transaction that claims a call which somebody watches."""
+        ...
+
+    def end_ops(self, ended: CallRecord) -> Sequence[Op]:
+        """What belongs into the transaction that ends a call; asked anew when that failed."""
+        ...
+
+    def ended(self, call: Call) -> None:
+        """The call has ended, or the process is about to."""
+        ...
+
+
 class Endings:
-    """The last write of every call."""
+    """The last write of every call.
+
+    Attributes:
+        witness: takes part in it; may be set before the first call comes.
+    """
 
     def __init__(self, store: Store, blobs: Blobs, clock: Clock, limits: Limits, recorder: Recorder) -> None:
         self._store = store
@@ -71,6 +97,16 @@ class Endings:
         self._clock = clock
         self._limits = limits
         self._recorder = recorder
+        self.witness: Witness | None = None
+
+    def claim_ops(self, record: Record) -> Sequence[Op]:
+        """What else is committed with the claim of a call."""
+        return () if self.witness is None or not record.call.watched else self.witness.claim_ops(record)
+
+    def tell(self, call: Call) -> None:
+        """A durable call has ended."""
+        if self.witness is not None:
+            self.witness.ended(call)
 
     def note(self, record: Record) -> None:
         """Write the record of a plain call that has ended, some time soon."""
@@ -134,6 +170,8 @@ class Endings:
         elif ttl_s <= 0:
             return [*ops, Del("call", call.caller.owner, call.id)]
         ended = CallRecord(call, status_of(result), record.created_at, now, result)
+        if self.witness is not None:
+            ops += self.witness.end_ops(ended)
         return [*ops, *await pack(ended, self._blobs, expires_at)]
 
     def _plain_ops(self, record: Record) -> Sequence[Op]:

@@ -68,7 +68,7 @@ class Engine:
         self.limits = limits or Limits()
         self.timekeeper = Timekeeper()
         self.recorder = Recorder(store)
-        self._endings = Endings(store, blobs, clock, self.limits, self.recorder)
+        self.endings = Endings(store, blobs, clock, self.limits, self.recorder)
         self._live: dict[str, Record] = {}
         self._keys = HeldKeys()
         self._tasks: TaskGroup | None = None
@@ -160,6 +160,10 @@ class Engine:
     def find(self, call_id: str) -> Record | None:
         """A call that is running here."""
         return self._live.get(call_id)
+
+    def under_way(self) -> Sequence[Record]:
+        """All calls that are running here."""
+        return tuple(self._live.values())
 
     async def load(self, owner: str, call_id: str) -> CallRecord | None:
         """A call's record from the store, with its result; that of a plain call once it has ended.
@@ -336,7 +340,7 @@ class Engine:
         self._live[call.id] = record
         try:
             with anyio.CancelScope(shield=True):  # a cancelled caller would not know whether the call is claimed
-                await self.store.tx([*ops, Put("open_call", owner, call.id, row)])
+                await self.store.tx([*ops, *self.endings.claim_ops(record), Put("open_call", owner, call.id, row)])
         except BaseException:
             del self._live[call.id]
             record.finish(failed("the call was not claimed; send it again", "conflict"))
@@ -370,7 +374,7 @@ class Engine:
                 await self._end_durably(record, result)
             else:
                 self._release(record, end_of(record, result))
-                self._endings.note(record)
+                self.endings.note(record)
 
     async def _end_durably(self, record: Record, result: Result | None) -> None:
         """Commit the end before anybody may read it; only a call that was cut off stays open, for `recover`."""
@@ -378,12 +382,13 @@ class Engine:
         call, delegate = record.call, record.delegate
         try:
             if result is not None or record.verdict is not None or not call.outlives_request:
-                ended = await self._endings.commit(record, end_of(record, result), self._keys.scope_held_by(record))
+                ended = await self.endings.commit(record, end_of(record, result), self._keys.scope_held_by(record))
                 committed = True
         finally:
             self._release(record, ended)
             if delegate is not None:
                 delegate.ended(call, committed)
+            self.endings.tell(call)
 
     def _set_timer(self, record: Record) -> None:
         """A call that is not over within a tick gets a timer for its last moment."""
