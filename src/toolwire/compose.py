@@ -60,8 +60,8 @@ async def open_data(config: Config) -> AsyncGenerator[Opened]:
 
     Raises:
         StoreUnavailable: the folder cannot be written, or another process serves it.
+        InvalidParam: `blob_url` is no bucket's address.
     """
-    from toolwire.adapters.blobs import LocalBlobs
     from toolwire.adapters.clock import SystemClock
     from toolwire.adapters.sqlite import SqliteStore
 
@@ -69,7 +69,7 @@ async def open_data(config: Config) -> AsyncGenerator[Opened]:
     await anyio.Path(folder).mkdir(parents=True, exist_ok=True)
     clock = SystemClock()
     async with await SqliteStore.open(folder / "toolwire.db", clock) as store:
-        blobs = await LocalBlobs.open_directory(folder / "blobs")
+        blobs = await _open_blobs(config, folder)
         limits = Limits(
             keyed_deadline_s=config.keyed_deadline_s,
             idempotency_ttl_s=config.idempotency_ttl_s,
@@ -77,6 +77,16 @@ async def open_data(config: Config) -> AsyncGenerator[Opened]:
             tasks=TaskLimits(config.task_timeout_s, config.task_ttl_s, config.task_poll_s),
         )
         yield Opened(store, blobs, clock, Engine(store, blobs, clock, limits), _kept_secret(folder / "secret.key"))
+
+
+async def _open_blobs(config: Config, folder: Path) -> Blobs:
+    if config.blob_url is not None:
+        from toolwire.adapters.s3_blobs import open_bucket
+
+        return open_bucket(config.blob_url, config.blob_endpoint_url, config.blob_region)
+    from toolwire.adapters.blobs import LocalBlobs
+
+    return await LocalBlobs.open_directory(folder / "blobs")
 
 
 def _kept_secret(path: Path) -> bytes:

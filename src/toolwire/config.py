@@ -85,6 +85,30 @@ class Config(Struct, frozen=True):
     attachments_max: Annotated[
         int, _says("Attachments that one call may have.", "a whole number from 0 to 1000", ge=0, le=1000)
     ] = 16
+    file_limit_bytes: Annotated[Bytes, _says("The largest file that may be uploaded.")] = 100 * 1024**2
+    owner_files_limit_bytes: Annotated[
+        Bytes, _says("How much the files of one owner may take together; an upload beyond it is refused.")
+    ] = 1024**3
+    upload_url_ttl_s: Annotated[Seconds, _says("How long an `upload_url` may be used, once.")] = 900.0
+    download_url_ttl_s: Annotated[
+        Seconds, _says("How long a `download_url` leads to its file; to an agent at least as long as its call takes.")
+    ] = 3_600.0
+    file_ttl_s: Annotated[Seconds, _says("How long a file is kept after its upload.")] = 2_592_000.0
+    result_inline_limit_bytes: Annotated[
+        Bytes, _says("The largest result that is answered as it is; above it, the parts of a result become files.")
+    ] = 1024**2
+    blob_url: Annotated[
+        str | None,
+        _says(
+            "Bucket for files and large results, instead of the data folder; its keys are read from `AWS_…` variables.",
+            "a URL such as s3://bucket/prefix",
+        ),
+    ] = None
+    blob_endpoint_url: Annotated[
+        str | None,
+        _says("Where the bucket's store is, if it is not Amazon's.", "a URL such as https://s3.example.com"),
+    ] = None
+    blob_region: Annotated[str | None, _says("Region of the bucket; else `AWS_REGION`.", "a region")] = None
     request_limit_bytes: Annotated[Bytes, _says("The largest request body taken from a caller.")] = 1024**2
     reply_limit_bytes: Annotated[Bytes, _says("The largest answer taken from an agent.")] = 32 * 1024**2
     session_idle_ttl_s: Annotated[Seconds, _says("After how long without a request an MCP session ends.")] = 86_400.0

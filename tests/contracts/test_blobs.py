@@ -1,5 +1,8 @@
 """The contract of the `Blobs` port (core/ports.py): every store of blobs passes all of it, on asyncio and on trio."""
 
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
 import anyio
 import pytest
 
@@ -19,6 +22,10 @@ async def content(blobs: Blobs, key: str) -> bytes:
     return b"".join(await pieces(blobs, key))
 
 
+def files_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file()]
+
+
 @pytest.mark.parametrize("size", [0, 1, MAX_PIECE_BYTES, MAX_PIECE_BYTES + 1, 3_000_000])
 async def test_content_is_read_back_in_pieces_of_bounded_size(blobs: Blobs, size: int):
     data = bytes(n % 251 for n in range(size))
@@ -35,6 +42,46 @@ async def test_the_same_key_again_replaces_the_content(blobs: Blobs):
     await blobs.put("b", b"other")
 
     assert await content(blobs, "a") == b"second"
+
+
+async def test_what_comes_in_pieces_is_stored_as_one(blobs: Blobs):
+    async def pieces_of() -> AsyncGenerator[bytes]:
+        for n in range(300):
+            yield b"%03d" % n * 5_000
+
+    await blobs.write("files/blob_1", pieces_of())
+    assert await content(blobs, "files/blob_1") == b"".join(b"%03d" % n * 5_000 for n in range(300))
+
+    async def nothing() -> AsyncGenerator[bytes]:
+        for piece in ():
+            yield piece
+
+    await blobs.write("files/blob_2", nothing())
+    assert await content(blobs, "files/blob_2") == b""
+
+
+async def test_what_breaks_off_on_its_way_in_leaves_no_trace(blobs: Blobs, tmp_path: Path):
+    async def broken() -> AsyncGenerator[bytes]:
+        yield b"x" * 3_000_000
+        raise ConnectionError("the client went away")
+
+    await blobs.put("files/kept", b"before")
+    for key in ("files/blob_1", "files/kept"):
+        with pytest.raises(ConnectionError):
+            await blobs.write(key, broken())
+
+    with pytest.raises(BlobNotFound):
+        await content(blobs, "files/blob_1")
+    assert await content(blobs, "files/kept") == b"before"
+    assert files_in(tmp_path) in ([], ["kept"])
+
+
+async def test_a_part_of_the_content_can_be_read(blobs: Blobs):
+    data = bytes(n % 251 for n in range(1_000_000))
+    await blobs.put("a", data)
+    for start, end in ((0, 1), (5, 10), (999_999, 1_000_000), (300_000, 900_000), (700_000, None)):
+        found = b"".join([piece async for piece in blobs.open("a", start, end)])
+        assert found == data[start:end], (start, end)
 
 
 async def test_a_reader_keeps_the_content_it_began_with(blobs: Blobs):

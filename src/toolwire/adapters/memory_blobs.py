@@ -1,6 +1,6 @@
 """The `Blobs` port in this process's memory; nothing survives the process."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterable
 
 from anyio.lowlevel import checkpoint
 
@@ -22,15 +22,21 @@ class MemoryBlobs:
         self._content[key] = bytes(data)
         await checkpoint()
 
-    async def open(self, key: str) -> AsyncGenerator[bytes]:
-        """The content in pieces of at most `PIECE_BYTES`; see `Blobs.open`."""
+    async def write(self, key: str, pieces: AsyncIterable[bytes]) -> None:
+        """Store what `pieces` hold; see `Blobs.write`."""
+        check_blob_key(key)
+        await self.put(key, b"".join([bytes(piece) async for piece in pieces]))
+
+    async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
+        """The content, or a part of it, in pieces of at most `PIECE_BYTES`; see `Blobs.open`."""
         check_blob_key(key)
         await checkpoint()
         content = self._content.get(key)
         if content is None:
             raise BlobNotFound(f"nothing is stored under {key!r}")
-        for start in range(0, len(content), PIECE_BYTES):
-            yield content[start : start + PIECE_BYTES]
+        content = content[start:end]
+        for place in range(0, len(content), PIECE_BYTES):
+            yield content[place : place + PIECE_BYTES]
 
     async def delete(self, key: str) -> None:
         """Remove the content; see `Blobs.delete`."""

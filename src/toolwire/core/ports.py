@@ -1,6 +1,6 @@
 """The ports through which the outside is reached: three small Protocols; it does not implement any of them."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -147,8 +147,18 @@ class Blobs(Protocol):
         """
         ...
 
-    def open(self, key: str) -> AsyncIterator[bytes]:
-        """The content in pieces of bounded size.
+    async def write(self, key: str, pieces: AsyncIterable[bytes]) -> None:
+        """Store what `pieces` hold one after the other, without holding all of it in memory.
+
+        Nothing is stored, and what was there stays, when the iteration raises or is cancelled.
+
+        Raises:
+            StoreUnavailable: it cannot be written.
+        """
+        ...
+
+    def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The content from byte `start` up to `end` (not included; `None` for the end), in pieces of bounded size.
 
         Raises:
             BlobNotFound: nothing is stored under `key` (raised by the first step of the iteration).

@@ -25,15 +25,20 @@ from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
 from toolwire.gateway.door import GatewayDoor
+from toolwire.gateway.file_links import FileLinks
+from toolwire.gateway.files import FileRules, Files
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.rest import Reader
+from toolwire.gateway.rest_calls import RestCalls
 from toolwire.gateway.routes_agents import AgentRoutes
+from toolwire.gateway.routes_calls import CallRoutes
 from toolwire.gateway.routes_channels import ChannelRoutes
 from toolwire.gateway.routes_deliveries import DeliveryRoutes
+from toolwire.gateway.routes_files import FileRoutes
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
 from toolwire.providers.agent import AgentProvider
@@ -77,6 +82,24 @@ def _door(
     return GatewayDoor(auth, agents, public_url, config.call_timeout_s, owns_context, libraries, parking)
 
 
+def _http_settings(config: Config) -> HttpSettings:
+    return HttpSettings(
+        config.request_limit_bytes, config.sse_keepalive_s, config.lenient_versions, config.write_timeout_s
+    )
+
+
+def _files(config: Config, opened: Opened) -> Files:
+    links = FileLinks(opened.secret, opened.clock, config.public_url or "")
+    rules = FileRules(
+        config.file_limit_bytes,
+        config.owner_files_limit_bytes,
+        config.upload_url_ttl_s,
+        config.download_url_ttl_s,
+        config.file_ttl_s,
+    )
+    return Files(opened.store, opened.blobs, opened.clock, links, rules)
+
+
 @asynccontextmanager
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
@@ -90,6 +113,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s)
     post = Post(presence, channels, engine.recorder, clock)
     ages = ChannelAges(store, channels, clock)
+    files = _files(config, opened)
 
     def provider_for(record: AgentRecord) -> AgentProvider:
         return AgentProvider(record.agent_id, courier)
@@ -100,10 +124,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     door = _door(config, auth, agents, conversations, Libraries(agents, presence.asks), parking)
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
-    settings = HttpSettings(
-        config.request_limit_bytes, config.sse_keepalive_s, config.lenient_versions, config.write_timeout_s
-    )
-    http = McpHttp(engine, door, sessions, guard, settings)
+    http = McpHttp(engine, door, sessions, guard, _http_settings(config))
     links = AgentLinks(auth, agents, presence, channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
     routes: Sequence[BaseRoute] = [
@@ -118,6 +139,8 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *HealthRoutes(store, clock).routes(),
         *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
+        *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns)).routes(),
+        *FileRoutes(reader, files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)
 
@@ -131,7 +154,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         left = await presence.load()
         await courier.take_up(left)
         await post.take_up(left)
-        for keep in (presence.keep, post.keep, ages.keep):
+        for keep in (presence.keep, post.keep, ages.keep, files.keep):
             tasks.start_soon(keep)
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)

@@ -64,7 +64,10 @@ class NoBlobs:
     async def put(self, key: str, data: bytes) -> None:
         raise AssertionError(f"nothing here is large enough for a blob: {key}")
 
-    def open(self, key: str) -> Any:
+    async def write(self, key: str, pieces: Any) -> None:
+        raise AssertionError(f"nothing here is large enough for a blob: {key}")
+
+    def open(self, key: str, start: int = 0, end: int | None = None) -> Any:
         raise AssertionError(f"no blob was put: {key}")
 
     async def delete(self, key: str) -> None:
