@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "card add": ("card.packages:add", "Install a card, or update it, once you accept it."),
     "card list": ("card.packages:list_packages", "List the installed cards."),
     "card remove": ("card.packages:remove", "Remove a card."),
+    "connect": ("connect:connect", "Make Claude Code, Codex, Qwen Code or Cursor an agent on the canvas."),
     "call": ("call:call", "Call a tool of an MCP server or an agent."),
     "chat": ("chat.command:chat", "Talk to an agent written with the SDK, in this terminal."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),
