@@ -70,8 +70,8 @@ class Host:
 
 
 @asynccontextmanager
-async def running_host(tmp_path: Path) -> AsyncGenerator[Host]:
-    with Process(["up", "--port", "0", "--json"], tmp_path) as process:
+async def running_host(tmp_path: Path, port: int = 0) -> AsyncGenerator[Host]:
+    with Process(["up", "--port", str(port), "--json"], tmp_path) as process:
         ready = Ready(**process.line())
         headers = {"authorization": f"Bearer {ready.owner_key}"}
         async with httpx2.AsyncClient(base_url=ready.url, headers=headers, timeout=30) as client:
