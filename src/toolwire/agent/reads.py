@@ -5,8 +5,7 @@ from itertools import count
 import anyio
 
 from toolwire.agent.outgoing import Outgoing
-from toolwire.core.error_rows import ERRORS
-from toolwire.core.errors import InternalError, ToolwireError
+from toolwire.core.errors import InternalError, ToolwireError, error_of
 from toolwire.wire.link import Message, Read, Refused, Rows
 
 
@@ -77,9 +76,5 @@ class Reads:
 
 
 def refusal(frame: Refused) -> ToolwireError:
-    """The error that a `Refused` speaks of; a code that we do not know is an internal error."""
-    if frame.code in ERRORS:
-        for kind in ToolwireError.__subclasses__():
-            if kind.code == frame.code:
-                return kind(frame.message)
-    return InternalError(f"{frame.code}: {frame.message}")
+    """The error that a `Refused` speaks of."""
+    return error_of(frame.code, frame.message)

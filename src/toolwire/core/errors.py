@@ -354,3 +354,11 @@ class StoreUnavailable(ServiceUnavailable):
     ) -> None:
         super().__init__(message, **data)
         self.told = told
+
+
+def error_of(code: str, message: str, data: JsonObject | None = None) -> ToolwireError:
+    """The error with a code; of a code that we do not know, an internal error that names it."""
+    for kind in ToolwireError.__subclasses__():
+        if kind.code == code:
+            return kind(message, **(data or {}))
+    return InternalError(f"{code}: {message}", **(data or {}))

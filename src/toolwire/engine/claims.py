@@ -14,6 +14,7 @@ from msgspec import Struct
 from toolwire.core.call import Call
 from toolwire.core.errors import IdempotencyKeyReused, InvalidParam
 from toolwire.core.jsontypes import as_object
+from toolwire.engine.record import Record
 
 MAX_KEY_LEN = 255
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -33,6 +34,17 @@ class Claim(Struct, frozen=True):
 _decode = msgspec.msgpack.Decoder(Claim).decode
 _encode = msgspec.msgpack.Encoder().encode
 _canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Submission(Struct, frozen=True):
+    """What became of a call that was handed in.
+
+    `claim` is set under an idempotency key. `replayed` says that the record was there already, ended or running.
+    """
+
+    record: Record
+    claim: Claim | None = None
+    replayed: bool = False
 
 
 def check_key(key: object) -> str:

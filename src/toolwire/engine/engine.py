@@ -12,7 +12,6 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from anyio.lowlevel import checkpoint_if_cancelled
-from msgspec import Struct
 from msgspec.structs import replace
 
 from toolwire.core.call import MAX_DEPTH, Call
@@ -27,8 +26,9 @@ from toolwire.core.errors import (
 from toolwire.core.handler import Handler
 from toolwire.core.ports import Blobs, Clock, Op, Put, Store
 from toolwire.core.result import Result, failed
+from toolwire.engine.attaching import attached
 from toolwire.engine.catalog import Catalog, Entry
-from toolwire.engine.claims import Claim, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
+from toolwire.engine.claims import Claim, Submission, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
 from toolwire.engine.held_keys import HeldKeys
@@ -45,17 +45,6 @@ TIMEOUT_TEXT = "Agent reply timeout"
 """The words of a time-out, fixed by the gateway's contract (gateway.md 42)."""
 STOPPING = "the server is stopping; try again in a moment"
 CUT_OFF = "the server stopped before the call had ended; send it again with the same key in a moment"
-
-
-class Submission(Struct, frozen=True):
-    """What became of a call that was handed in.
-
-    `claim` is set under an idempotency key. `replayed` says that the record was there already, ended or running.
-    """
-
-    record: Record
-    claim: Claim | None = None
-    replayed: bool = False
 
 
 class Engine:
@@ -136,6 +125,8 @@ class Engine:
             return await self._submit_detached(call, catalog, listener)
         if self.recorder.full:
             await self._wait_for_room(call)
+        if call.attachments:
+            call = await attached(call, catalog)
         record, entry, ops = self._admit(call, catalog, listener)
         if durable:
             await self._commit(record, ops)
@@ -148,7 +139,7 @@ class Engine:
         """As `submit`, in a task of the engine's own; comes back before it runs, and waits for nothing."""
         if call.durable:
             return await self._known_or_claimed(call, catalog, listener)
-        record, entry, _ = self._admit(call, catalog, listener)
+        record, entry, _ = self._admit(await attached(call, catalog), catalog, listener)
         self.start(record, entry.handler)
         return Submission(record)
 
@@ -256,7 +247,7 @@ class Engine:
 
     async def _known_or_claimed(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         if call.idempotency_key is None:
-            return await self._claim(*self._admit(call, catalog, listener))
+            return await self._claim(*self._admit(await attached(call, catalog), catalog, listener))
         fingerprint, scope = fingerprint_of(call), scope_of(call)
         # Most keys are new. One on a channel of its own is claimed without a look, and looked up if that fails.
         looks = call.caller.session_id is not None or call.continues
@@ -268,6 +259,7 @@ class Engine:
             now = self.clock.now()
             claim = Claim(call.id, call.caller.owner, fingerprint, now, now + self.limits.idempotency_ttl_s)
             try:
+                call = await attached(call, catalog) if call.attachments else call
                 record, entry, ops = self._admit(call, catalog, listener)
             except ToolwireError:
                 if looks:

@@ -1,10 +1,12 @@
 """Reads a call's record as it grows; every reader of a call reads this way. It does not write."""
 
+from collections import deque
 from collections.abc import AsyncGenerator
 
 from toolwire.core.errors import CallNotFound
 from toolwire.core.event import Finished, Stamped
 from toolwire.engine.engine import Engine
+from toolwire.engine.record import Record
 
 
 async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> AsyncGenerator[Stamped]:
@@ -18,27 +20,68 @@ async def follow(engine: Engine, owner: str, call_id: str, after: int = 0) -> As
 
     Cancellation: leaves the call alone, as does closing the generator.
     """
-    record, stored = engine.find(call_id), None
-    if record is None:
-        stored = await engine.load(owner, call_id)
-        record = engine.find(call_id)  # it may have been claimed while we looked
-    if record is None or record.call.caller.owner != owner:
-        if stored is None:
+    follower = Follower(engine, owner, call_id, after)
+    while (stamped := await follower.next()) is not None:
+        yield stamped
+
+
+class Follower:
+    """One reader of a call, who may stop waiting and wait again; see `follow`.
+
+    Args:
+        engine: runs the call, or has run it.
+        owner: whose call it is.
+        call_id: which.
+        after: the number of the last event that the reader has.
+    """
+
+    def __init__(self, engine: Engine, owner: str, call_id: str, after: int = 0) -> None:
+        self._engine = engine
+        self._owner = owner
+        self._call_id = call_id
+        self._after = after
+        self._record: Record | None = None
+        self._fresh: deque[Stamped] = deque()
+        self._is_open = self._is_over = False
+
+    async def next(self) -> Stamped | None:
+        """The next event, when it comes; `None` after the end.
+
+        Raises:
+            CallNotFound: this owner has no such call.
+
+        Cancellation: nothing is missed.
+        """
+        if not self._is_open:
+            await self._open()
+        while not self._fresh:
+            record = self._record
+            if record is None or self._is_over:
+                return None
+            self._fresh.extend(record.since(self._after))
+            if not self._fresh and record.result is not None:
+                ended_at = record.completed_at or record.created_at
+                self._fresh.append(Stamped(self._call_id, self._after + 1, ended_at, Finished(record.result)))
+            if not self._fresh:
+                await record.news()
+        stamped = self._fresh.popleft()
+        self._after = stamped.seq
+        if isinstance(stamped.event, Finished):
+            self._is_over = True
+            self._fresh.clear()
+        return stamped
+
+    async def _open(self) -> None:
+        engine, call_id, stored = self._engine, self._call_id, None
+        record = engine.find(call_id)
+        if record is None:
+            stored = await engine.load(self._owner, call_id)
+            record = engine.find(call_id)  # it may have been claimed while we looked
+        self._is_open = True
+        if record is not None and record.call.caller.owner == self._owner:
+            self._record = record
+        elif stored is None:
             raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
-        if stored.result is not None:
-            yield Stamped(call_id, after + 1, stored.completed_at or stored.created_at, Finished(stored.result))
-        return
-    while True:
-        fresh = record.since(after)
-        for stamped in fresh:
-            after = stamped.seq
-            yield stamped
-            if isinstance(stamped.event, Finished):
-                return
-        if fresh:
-            continue  # more may have happened while the reader was at it
-        if record.result is not None:
-            ended_at = record.completed_at or record.created_at
-            yield Stamped(call_id, after + 1, ended_at, Finished(record.result))
-            return
-        await record.news()
+        elif stored.result is not None:
+            ended_at = stored.completed_at or stored.created_at
+            self._fresh.append(Stamped(call_id, self._after + 1, ended_at, Finished(stored.result)))

@@ -19,15 +19,23 @@ class EventStream(Response):
     Args:
         next_frame: waits for the next event, as bytes. Cancelled, it must not lose one.
         keepalive_s: the longest silence.
+        on_left: called when the reader has gone before the end.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, next_frame: Callable[[], Awaitable[bytes | None]], keepalive_s: float = KEEPALIVE_S) -> None:
+    def __init__(
+        self,
+        next_frame: Callable[[], Awaitable[bytes | None]],
+        keepalive_s: float = KEEPALIVE_S,
+        on_left: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__(None, 200, _HEADERS)
         del self.headers["content-length"]
         self._next_frame = next_frame
         self._keepalive_s = keepalive_s
+        self._on_left = on_left
+        self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request."""
@@ -40,7 +48,11 @@ class EventStream(Response):
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(leave)
-            await self._send_all(send)
+            try:
+                await self._send_all(send)
+            finally:
+                if not self._is_over:
+                    self._on_left()
             tasks.cancel_scope.cancel()
 
     async def _send_all(self, send: Send) -> None:
@@ -53,4 +65,5 @@ class EventStream(Response):
             frame = KEEPALIVE
             with anyio.move_on_after(self._keepalive_s):
                 frame = await self._next_frame()
+        self._is_over = True
         await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,239 @@
+"""REST: call an agent and wait (`invoke`), or begin a task and look after it (`tasks`); it keeps nothing itself.
+
+Contract: gateway.md 25, 54, §6 "REST".
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from toolwire.core.errors import CallNotFound, Conflict, InvalidParam, ToolwireError
+from toolwire.core.event import Finished, Log, Progress, Stamped
+from toolwire.core.jsontypes import JsonObject
+from toolwire.engine.engine import Engine, Submission
+from toolwire.engine.follow import Follower
+from toolwire.engine.history import calls_of
+from toolwire.engine.record import CallRecord, Record
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
+from toolwire.gateway.auth import Identity
+from toolwire.gateway.door import check_may_call
+from toolwire.gateway.rest import Reader
+from toolwire.gateway.rest_calls import (
+    CallBody,
+    RestCalls,
+    TaskBody,
+    shown_progress,
+    shown_result,
+    shown_task,
+    task_status,
+)
+from toolwire.surfaces.event_stream import EventStream
+from toolwire.surfaces.rest import answer, query_number
+from toolwire.surfaces.task_state import Standing, asking_of
+from toolwire.wire.rest import failure, rfc3339
+from toolwire.wire.sse import event
+
+MAX_TASKS = 200
+USUAL_TASKS = 50
+STATUSES = ("queued", "running", "input_required", "auth_required", "completed", "failed", "canceled", "timeout",
+            "rejected")  # fmt: skip
+
+Found = Record | CallRecord
+
+
+class Continue(Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of `POST …/continue`: by key, the answers to what the task asks, in MCP's words for each question."""
+
+    answers: dict[str, JsonObject]
+
+
+class CallRoutes:
+    """The routes.
+
+    Args:
+        reader: reads requests.
+        engine: runs calls.
+        agents: have the tools.
+        calls: makes calls of bodies.
+    """
+
+    def __init__(self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls) -> None:
+        self._reader = reader
+        self._engine = engine
+        self._agents = agents
+        self._calls = calls
+
+    def routes(self) -> Sequence[Route]:
+        """What to mount."""
+        one = "/api/v1/agents/{agent}"
+        task = one + "/tasks/{task}"
+        return (
+            Route(one + "/invoke", self.invoke, methods=["POST"]),
+            Route(one + "/tasks", self.submit, methods=["POST"]),
+            Route(one + "/tasks", self.list, methods=["GET"]),
+            Route(task, self.show, methods=["GET"]),
+            Route(task + "/cancel", self.cancel, methods=["POST"]),
+            Route(task + "/continue", self.go_on, methods=["POST"]),
+            Route(task + "/events", self.events, methods=["GET"]),
+        )
+
+    async def invoke(self, request: Request) -> Response:
+        """Call a tool, or say something, and wait for the end; as an event stream where Accept names it."""
+        identity, agent = self._may_call(request)
+        body = await self._reader.body(request, CallBody)
+        header = request.headers.get("idempotency-key")
+        call = await self._calls.call_of(identity.caller("rest"), agent.agent_id, body, header)
+        catalog = self._agents.catalog(agent.agent_id)
+        if "text/event-stream" in request.headers.get("accept", ""):
+            submission = await self._engine.begin(call, catalog)
+            return self._stream(submission.record, 0, cancels=not submission.replayed)
+        submission = await self._engine.submit(call, catalog)
+        result = submission.record.result
+        assert result is not None
+        return _marked(answer(shown_result(submission.record.call, result)), submission)
+
+    async def submit(self, request: Request) -> Response:
+        """Begin a task; the answer comes at once, and the task survives whatever happens to who asked."""
+        identity, agent = self._may_call(request)
+        body = await self._reader.body(request, TaskBody)
+        if body.webhook is not None:
+            raise InvalidParam("register the webhook first, then begin the task", param="webhook")
+        header = request.headers.get("idempotency-key")
+        call = await self._calls.call_of(identity.caller("rest"), agent.agent_id, body, header)
+        submission = await self._engine.begin(
+            self._calls.as_task(call, body.deadline_ms), self._agents.catalog(agent.agent_id)
+        )
+        return _marked(answer(shown_task(submission.record), 202), submission)
+
+    async def list(self, request: Request) -> Response:
+        """The caller's tasks with an agent, the oldest first: `status`, `after` (a task's id) and `limit`."""
+        identity, agent = self._may_call(request)
+        limit = query_number(request, "limit", USUAL_TASKS, 1, MAX_TASKS)
+        status, after = request.query_params.get("status"), request.query_params.get("after", "")
+        if status is not None and status not in STATUSES:
+            raise InvalidParam(f"status is one of {', '.join(STATUSES)}, not {status!r}", param="status")
+        found: list[Found] = []
+        async with aclosing(calls_of(self._engine, identity.owner, after)) as known:
+            async for one in known:
+                if _is_task_of(one, identity, agent) and status in (None, task_status(one)):
+                    found.append(one)
+                if len(found) > limit:
+                    break
+        more = len(found) > limit
+        return answer({"tasks": [shown_task(one) for one in found[:limit]], "more": more})
+
+    async def show(self, request: Request) -> Response:
+        """A task as it is now."""
+        return answer(shown_task(await self._task(request)))
+
+    async def cancel(self, request: Request) -> Response:
+        """Say that nobody wants a task any more; of one that has ended nothing changes."""
+        found = await self._task(request)
+        self._engine.cancel(found.call.id, "who began it said so")
+        if isinstance(found, Record):
+            await found.wait()
+        return answer(shown_task(found))
+
+    async def go_on(self, request: Request) -> Response:
+        """Answer what a task asks, so that it goes on."""
+        found = await self._task(request)
+        body = await self._reader.body(request, Continue)
+        asking = asking_of(found)
+        if asking is None or not asking.questions:
+            raise Conflict(f"task {found.call.id!r} asks nothing now; it is {task_status(found)}")
+        unknown = sorted(set(body.answers) - {question.key for question in asking.questions})
+        if unknown:
+            raise InvalidParam(
+                f"the task does not ask {unknown[0]!r}; read what it asks", param=f"answers.{unknown[0]}"
+            )
+        for key, given in body.answers.items():
+            asking.give(key, given)
+        if isinstance(asking.way, Standing):
+            asking.way.tell()
+        return answer(shown_task(found))
+
+    async def events(self, request: Request) -> Response:
+        """What happens to a task, as an event stream; `Last-Event-ID` goes on where a reader left off."""
+        found = await self._task(request)
+        sent = request.headers.get("last-event-id", "0")
+        if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
+            raise InvalidParam(f"Last-Event-ID is a number that this stream gave, not {sent!r}", param="Last-Event-ID")
+        return self._stream(found, int(sent), cancels=False)
+
+    def _may_call(self, request: Request) -> tuple[Identity, AgentRecord]:
+        identity = self._reader.identify(request, "bak", "oag")
+        agent = self._reader.agent(request, identity)
+        check_may_call(identity, agent, agent.agent_id)
+        return identity, agent
+
+    async def _task(self, request: Request) -> Found:
+        """The task in the path, if it is the caller's.
+
+        Raises:
+            CallNotFound: the caller has none of that id with this agent.
+        """
+        identity, agent = self._may_call(request)
+        task_id = str(request.path_params["task"])
+        stored: Found | None = None
+        found: Found | None = self._engine.find(task_id)
+        if found is None:
+            stored = await self._engine.load(identity.owner, task_id)
+            found = self._engine.find(task_id) or stored
+        if found is None or not _is_task_of(found, identity, agent):
+            raise CallNotFound(f"no task {task_id!r} of yours with this agent; it may have been forgotten since")
+        return found
+
+    def _stream(self, found: Found, after: int, *, cancels: bool) -> Response:
+        """The events of a call. Who leaves the stream of a call that nobody else wants ends it, if `cancels`."""
+        follower = Follower(self._engine, found.call.caller.owner, found.call.id, after)
+
+        async def next_frame() -> bytes | None:
+            stamped = await follower.next()
+            return None if stamped is None else _frame(found, stamped)
+
+        def left() -> None:
+            if cancels and not found.call.outlives_request:
+                self._engine.cancel(found.call.id, "who asked has gone")
+
+        return EventStream(next_frame, on_left=left)
+
+
+def _is_task_of(found: Found, identity: Identity, agent: AgentRecord) -> bool:
+    caller, call = found.call.caller, found.call
+    mine = (caller.principal, caller.owner) == (identity.principal, identity.owner)
+    return mine and call.agent_id == agent.agent_id and call.outlives_request
+
+
+def _frame(found: Found, stamped: Stamped) -> bytes:
+    """One event: `progress`, `log`, `result` or `error` in its `type`."""
+    happened = stamped.event
+    shown: JsonObject
+    if isinstance(happened, Progress):
+        shown = {"type": "progress", **shown_progress(happened)}
+    elif isinstance(happened, Log):
+        shown = {"type": "log", "level": happened.level, "text": happened.text}
+    elif isinstance(happened, Finished):
+        shown = _last(found, happened)
+    else:
+        shown = {"type": type(happened).__name__.lower()}
+    return event(msgspec.json.encode({**shown, "at": rfc3339(stamped.at)}), str(stamped.seq))
+
+
+def _last(found: Found, finished: Finished) -> JsonObject:
+    try:
+        return {"type": "result", "result": shown_result(found.call, finished.result)}
+    except ToolwireError as error:
+        return {"type": "error", "error": msgspec.json.decode(failure(error)[1])["error"]}
+
+
+def _marked(response: Response, submission: Submission) -> Response:
+    """The answer of a call that was there already says so (gateway.md 27)."""
+    if submission.replayed:
+        response.headers["idempotency-replayed"] = "true"
+    return response
