@@ -17,6 +17,7 @@ from toolwire.engine.recover import recover
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.app import ALIAS, gateway_app
+from toolwire.gateway.attachments import Attachments
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.gateway.channels import Channels
@@ -110,10 +111,11 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     conversations = Conversations(channels, store, clock)
     rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
     presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
-    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s)
+    files = _files(config, opened)
+    attachments = Attachments(files, clock, config.attachments_max, config.keyed_deadline_s)
+    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s, attachments)
     post = Post(presence, channels, engine.recorder, clock)
     ages = ChannelAges(store, channels, clock)
-    files = _files(config, opened)
 
     def provider_for(record: AgentRecord) -> AgentProvider:
         return AgentProvider(record.agent_id, courier)
