@@ -17,6 +17,7 @@ from msgspec import inspect as shapes
 
 from toolwire.core.jsontypes import MAX_DEPTH
 from toolwire.wire import card_messages
+from toolwire.wire.card import REPLACED
 
 TARGET: Final = Path(__file__).resolve().parents[1] / "packages" / "card-sdk" / "src" / "protocol.ts"
 CONSTANTS: Final = (
@@ -66,6 +67,8 @@ def _constants() -> Iterator[str]:
         yield f"export const {name} = {_literal(getattr(card_messages, name))};"
     yield "/** The deepest that lists and objects may be inside each other in a message. */"
     yield f"export const MAX_DEPTH = {MAX_DEPTH};"
+    yield "/** The code with which the host closes a connection because another one speaks for the card now. */"
+    yield f"export const REPLACED = {REPLACED};"
     yield "/** Codes of refusals that only cards are told; all others are those of the host's REST surface. */"
     yield f"export const FAULT_CODES = [{', '.join(map(_literal, card_messages.FAULT_CODES))}] as const;"
 

@@ -1,9 +1,11 @@
 """Cards in TypeScript, bundled and run without a page, answer real agents of a real host (issue: "It shows")."""
 
 import shutil
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from mcp.types import TextContent
 
@@ -89,3 +91,42 @@ async def test_a_key_that_opens_nothing_and_a_package_that_is_not_there_end_it_w
                 assert await running.process.wait() == 1
         async with headless(built(), host.ready.url, host.ready.owner_key, "no-such", entry) as running:
             assert "has no package no-such; add it first" in await running.says("the host at")
+
+
+async def test_a_card_outlives_its_host_and_answers_the_next_one(tmp_path: Path):
+    """Its handlers stay; calls that were under way are cancelled, and what it asked is refused."""
+    folder = radar(tmp_path)
+    async with AsyncExitStack() as stack:
+        async with running_host(tmp_path) as host:
+            agent, _, _ = await host.desk(folder)
+            url, key = host.ready.url, host.ready.owner_key
+            running = await stack.enter_async_context(headless(built(), url, key, "test-radar", folder / "index.html"))
+            await running.says("connected:")
+        await running.says("not connected:")
+        async with running_host(tmp_path, httpx2.URL(url).port or 0), toolbox(agent) as session:
+            await running.says("connected:")
+            shouted = await session.call_tool("test_radar_shout", {"text": "again"})
+            assert isinstance(shouted.content[0], TextContent)
+            assert '"now": "AGAIN"' in shouted.content[0].text
+
+
+async def test_one_process_answers_for_all_copies_and_gives_way_to_the_next(tmp_path: Path):
+    """cards.md 15, decision 41."""
+    folder = radar(tmp_path)
+    async with running_host(tmp_path) as host:
+        agent, card, path = await host.desk(folder)
+        more = {"kind": "card", "package": card["package"], "title": "Second"}
+        second = await host.ask("POST", f"{path}/cards", more)
+        await host.ask("POST", f"{path}/arrows", {"source": agent["id"], "target": second["id"]})
+        start = (built(), host.ready.url, host.ready.owner_key, card["package"], folder / "dist" / "main.js")
+        async with headless(*start) as running, toolbox(agent) as session:
+            assert await running.says("connected:") == "connected: test-radar 1.2.0, 2 on boards"
+            for one, name in ((card["id"], card["title"]), ("second", "Second")):
+                shouted = await session.call_tool("test_radar_shout", {"text": name, "card": one})
+                assert isinstance(shouted.content[0], TextContent)
+                assert f'"on": "{name}"' in shouted.content[0].text
+            async with headless(*start) as another:
+                await another.says("connected:")
+                await running.says("another connection speaks for the card now")
+                with anyio.fail_after(10):
+                    assert await running.process.wait() == 1

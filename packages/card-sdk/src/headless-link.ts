@@ -5,11 +5,11 @@
 
 import { CardSdkError } from "./errors.js";
 import type { Events, Fault, Ready } from "./protocol.js";
+import { REPLACED } from "./protocol.js";
 
 const PATH = "/api/v1/cards/link";
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-const GONE = 1000;
 const POLICY = 1008;
 /** The id of `host.ready` at another connection, which no card uses for a request of its own. */
 const AGAIN = 0;
@@ -143,7 +143,7 @@ export class HostLink {
       if (id !== this.#first?.id) this.#port.postMessage({ id, error: { code: "unavailable", message } });
     }
     for (const callId of this.#calls) {
-      this.#port.postMessage({ event: "tools.cancel", data: { callId, code: "disconnected", reason: message } });
+      this.#port.postMessage({ event: "tools.cancel", data: { callId, code: "unloaded", reason: message } });
     }
     this.#asked.clear();
     this.#calls.clear();
@@ -156,7 +156,7 @@ class Unreachable extends Error {}
 /** Ends for which another connection would be no better. */
 function refuse({ code, reason }: Lost): void {
   if (code === POLICY) throw new CardSdkError("refused", `the host refuses this card: ${reason}`);
-  if (code === GONE && reason.startsWith("another connection")) throw new CardSdkError("replaced", reason);
+  if (code === REPLACED) throw new CardSdkError("replaced", reason);
 }
 
 /** The id of the package that is meant, as the host knows it. */

@@ -18,6 +18,8 @@ export const CONNECT_EVENT = "card.connect";
 export const HELLO_EVENT = "card.hello";
 /** The deepest that lists and objects may be inside each other in a message. */
 export const MAX_DEPTH = 128;
+/** The code with which the host closes a connection because another one speaks for the card now. */
+export const REPLACED = 4001;
 /** Codes of refusals that only cards are told; all others are those of the host's REST surface. */
 export const FAULT_CODES = ["not_connected", "not_ready", "permission_denied", "quota_exceeded", "declined"] as const;
 

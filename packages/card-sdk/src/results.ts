@@ -10,7 +10,17 @@ export type ToolResultPayload = ToolResult;
 /** The pictures that agents take. */
 export type ImageType = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
 
-const IMAGE_TYPES: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+/** The types of picture that agents take, and how the data of each begins. */
+const BEGINNINGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["image/png", ["\x89PNG\r\n\x1a\n"]],
+  ["image/jpeg", ["\xff\xd8\xff"]],
+  ["image/webp", ["RIFF"]],
+  ["image/gif", ["GIF87a", "GIF89a"]],
+]);
+/** Base64 of as many bytes as the longest of them needs. */
+const BEGINNING_CHARS = 12;
+/** Each value is at least a character and a comma: more of them do not fit into a result. */
+const MOST_VALUES = MAX_RESULT_BYTES / 2;
 const NOTHING = "OK";
 const DATA_URL = /^data:([^;,]*)[^,]*,/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -29,15 +39,14 @@ export function toolText(text: string): ToolResultPayload {
  * @param data base64 of the file, or a `data:` URL.
  * @param mimeType what it is; a `data:` URL says so itself.
  * @param caption a text part after the picture.
- * @throws TypeError if agents do not take such pictures.
+ * @throws TypeError if it is no picture type that agents take, or no picture of that type.
  */
-export function toolImage(data: string, mimeType?: ImageType, caption?: string): ToolResultPayload {
+export function toolImage(data: string, mimeType: ImageType = "image/png", caption?: string): ToolResultPayload {
   const head = DATA_URL.exec(data);
-  const type = mimeType ?? (head?.[1] || "image/png");
-  if (!IMAGE_TYPES.includes(type)) {
-    throw new TypeError(`an image is one of ${IMAGE_TYPES.join(", ")}, not ${JSON.stringify(type)}`);
-  }
-  const image: ImagePart = { type: "image", data: head ? data.slice(head[0].length) : data, mimeType: type };
+  const encoded = head ? data.slice(head[0].length) : data;
+  const image: ImagePart = { type: "image", data: encoded, mimeType: head ? (head[1] ?? "") : mimeType };
+  const wrong = wrongImage(image);
+  if (wrong !== undefined) throw new TypeError(wrong);
   return result(caption === undefined ? [image] : [image, { type: "text", text: caption }]);
 }
 
@@ -107,7 +116,7 @@ function pretty(value: unknown): string {
   }
   let text: string | undefined;
   try {
-    text = JSON.stringify(value, refuseWhatIsLost, 2);
+    text = JSON.stringify(value, refuser(), 2);
   } catch (error) {
     throw new TypeError(`the handler returned what cannot be written as JSON: ${(error as Error).message}`);
   }
@@ -115,34 +124,42 @@ function pretty(value: unknown): string {
   return text;
 }
 
-/** JSON would write these as `null` or `{}`, which nobody would expect. */
-function refuseWhatIsLost(_key: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
-  if (value instanceof Map || value instanceof Set) {
-    throw new TypeError(`JSON has no ${value.constructor.name}; return an object or an array made of it`);
-  }
-  return value;
+/** Refuses what JSON would write as `null` or `{}`, which nobody would expect, and what has no end. */
+function refuser(): (key: string, value: unknown) => unknown {
+  let values = 0;
+  return (_key, value) => {
+    values += 1;
+    if (values > MOST_VALUES) throw new TypeError(`it has more than ${MOST_VALUES} values. Return less, or a summary`);
+    if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
+    if (value instanceof Map || value instanceof Set) {
+      throw new TypeError(`JSON has no ${value.constructor.name}; return an object or an array made of it`);
+    }
+    return value;
+  };
 }
 
 function withinLimits(payload: ToolResult): ToolResult {
-  const parts = payload.content.length;
-  if (parts < 1 || parts > MAX_PARTS) {
-    throw new TypeError(`the handler returned ${parts} parts; 1 to ${MAX_PARTS} are allowed`);
-  }
-  for (const part of payload.content) checkImage(part);
-  const size = byteLength(jsonText(payload));
-  if (size > MAX_RESULT_BYTES) {
-    throw new TypeError(`the handler returned ${size} bytes; ${MAX_RESULT_BYTES} are allowed. Return less`);
-  }
+  const wrong = whatIsWrong(payload);
+  if (wrong !== undefined) throw new TypeError(`the handler returned an invalid result: ${wrong}`);
   return payload;
 }
 
-function checkImage(part: TextPart | ImagePart): void {
-  if (part.type !== "image") return;
-  if (!IMAGE_TYPES.includes(part.mimeType)) {
-    throw new TypeError(`an image is one of ${IMAGE_TYPES.join(", ")}, not ${JSON.stringify(part.mimeType)}`);
+function whatIsWrong(payload: ToolResult): string | undefined {
+  const parts = payload.content.length;
+  if (parts < 1 || parts > MAX_PARTS) return `it has ${parts} parts; 1 to ${MAX_PARTS} are allowed`;
+  const size = byteLength(jsonText(payload));
+  if (size > MAX_RESULT_BYTES) return `it has ${size} bytes; ${MAX_RESULT_BYTES} are allowed. Return less, or a summary`;
+  return payload.content.map(wrongImage).find((wrong) => wrong !== undefined);
+}
+
+function wrongImage(part: TextPart | ImagePart): string | undefined {
+  if (part.type !== "image") return undefined;
+  const beginnings = BEGINNINGS.get(part.mimeType);
+  if (beginnings === undefined) {
+    return `an image is one of ${[...BEGINNINGS.keys()].join(", ")}, not ${JSON.stringify(part.mimeType)}`;
   }
-  if (part.data.length === 0 || part.data.length % 4 !== 0 || !BASE64.test(part.data)) {
-    throw new TypeError("an image's data is not base64");
-  }
+  if (part.data.length % 4 !== 0 || !BASE64.test(part.data)) return "an image's data is not base64";
+  const start = atob(part.data.slice(0, BEGINNING_CHARS));
+  if (!beginnings.some((beginning) => start.startsWith(beginning))) return `an image's data is no ${part.mimeType}`;
+  return undefined;
 }

@@ -74,7 +74,7 @@ export class Session {
     this.#port.removeEventListener("close", this.#onClose);
     this.#port.close();
     for (const waiting of this.#waiting.values()) waiting.reject(new CardSdkError("unavailable", why));
-    for (const running of this.#calls.values()) running.cancel("disconnected", why);
+    for (const running of this.#calls.values()) running.cancel("unloaded", why);
     this.#waiting.clear();
   }
 
@@ -137,10 +137,11 @@ export class Session {
     this.#calls.set(data.callId, running);
     const call = running.call;
     try {
-      const respond = await this.#outcome(data, call);
+      const { respond, failure } = await this.#outcome(data, call);
       if (call.signal.aborted) return;
       running.finish();
       this.#tell("tools.respond", respond);
+      if (failure !== undefined) this.#logStack(call, failure);
     } finally {
       running.end();
       this.#scope.end(call);
@@ -148,27 +149,30 @@ export class Session {
     }
   }
 
-  async #outcome(data: ToolCallData, call: ToolCall): Promise<RespondParams> {
+  /** What the host is told, and what the handler has thrown. */
+  async #outcome(data: ToolCallData, call: ToolCall): Promise<{ respond: RespondParams; failure?: unknown }> {
     const { callId, tool } = call;
     const handler = await this.#handlers.find(tool, call.signal);
-    if (handler === undefined) return { callId, error: `the card has no handler for ${JSON.stringify(tool)} any more` };
+    if (handler === undefined) {
+      return { respond: { callId, error: `the card has no handler for ${JSON.stringify(tool)} any more` } };
+    }
     const aborted = whenAborted(call.signal);
     try {
       const returning = this.#scope.run(call, () => toPromise(() => handler(data.arguments as never, call)));
       void returning.then(() => this.#logLate(call, aborted), () => undefined);
       // Whoever ignores the signal is not waited for.
       const returned = await Promise.race([returning, aborted.then(() => undefined)]);
-      return { callId, result: resultOf(returned) };
+      return { respond: { callId, result: resultOf(returned) } };
     } catch (error) {
-      if (!call.signal.aborted) this.#logStack(call, error);
-      return { callId, error: cut(wordsOf(error), MAX_ERROR_CHARS) || "the card failed without a word" };
+      const words = cut(wordsOf(error), MAX_ERROR_CHARS) || "the card failed without a word";
+      return { respond: { callId, error: words }, failure: error };
     }
   }
 
-  /** The agent gets an error's message; its author finds the rest in the log (cards.md 51, decision 32). */
+  /** The stack is the author's to read; the agent gets the words alone (decision 32). */
   #logStack(call: ToolCall, error: unknown): void {
     const stack = error instanceof Error ? error.stack : undefined;
-    if (stack) this.#tell("log.write", { level: "debug", text: cut(stack, MAX_LOG_CHARS), card: call.card.id });
+    if (stack) this.#tell("log.write", { level: "warn", text: cut(stack, MAX_LOG_CHARS), card: call.card.id });
   }
 
   #logLate(call: ToolCall, aborted: Promise<number>): void {

@@ -14,6 +14,7 @@ export function oneLine(text: string): string {
 
 /** What was thrown, in words: an error's message, never its stack (decision 32). */
 export function wordsOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.map(wordsOf).join("; ");
   if (thrown instanceof Error) return thrown.message.trim() || thrown.name;
   if (typeof thrown === "string") return thrown;
   try {

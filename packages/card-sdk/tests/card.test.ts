@@ -211,7 +211,7 @@ test("requests and calls under way end when the host is gone", async () => {
   await settle();
   host.close();
   await Promise.all([called, confirmed]);
-  await expect.poll(() => reason).toMatchObject({ code: "disconnected" });
+  await expect.poll(() => reason).toMatchObject({ code: "unloaded" });
 });
 
 test("the mock host looks at tools and arguments as the real one does (cards.md 10, 11)", async () => {

@@ -32,13 +32,17 @@ test.each([
 test("a picture comes before its caption (cards.md 44, decision 31)", async () => {
   expect(await resultOf(toolImage(PNG, "image/png", "the chart"))).toEqual({ content: [image, text("the chart")] });
   expect(await resultOf(toolImage(`data:image/png;base64,${PNG}`))).toEqual({ content: [image] });
-  expect(await resultOf(toolImage(`data:image/webp;base64,${PNG}`))).toMatchObject({ content: [{ mimeType: "image/webp" }] });
+  const webp = { type: "image", data: btoa("RIFF1234WEBP"), mimeType: "image/webp" };
+  expect(await resultOf(toolImage(`data:image/webp;base64,${webp.data}`))).toEqual({ content: [webp] });
 });
 
 test("a picture that agents do not take is refused where it is made, or where it is returned (cards.md 52)", async () => {
   expect(() => toolImage(PNG, "image/tiff" as never)).toThrow('not "image/tiff"');
   await expect(resultOf({ content: [{ ...image, mimeType: "image/tiff" }] })).rejects.toThrow('not "image/tiff"');
-  await expect(resultOf(toolImage("not base64!"))).rejects.toThrow("an image's data is not base64");
+  await expect(resultOf({ content: [{ ...image, data: "not base64!" }] })).rejects.toThrow("an image's data is not base64");
+  expect(() => toolImage("not base64!")).toThrow("an image's data is not base64");
+  expect(() => toolImage(PNG, "image/gif")).toThrow("an image's data is no image/gif");
+  expect(() => toolImage(`data:image/svg+xml;base64,${PNG}`)).toThrow('not "image/svg+xml"');
 });
 
 test("an error's words and its mark reach the agent (cards.md 45)", async () => {
@@ -63,8 +67,8 @@ test.each([
 
 test("a result has 1 to 16 parts (cards.md 48)", async () => {
   expect((await resultOf(toolResult(Array<string>(16).fill("a")))).content).toHaveLength(16);
-  await expect(resultOf(toolResult(Array<string>(17).fill("a")))).rejects.toThrow("returned 17 parts; 1 to 16 are allowed");
-  await expect(resultOf(toolResult([]))).rejects.toThrow("returned 0 parts");
+  await expect(resultOf(toolResult(Array<string>(17).fill("a")))).rejects.toThrow("an invalid result: it has 17 parts; 1 to 16 are allowed");
+  await expect(resultOf(toolResult([]))).rejects.toThrow("it has 0 parts");
 });
 
 test("a result has 1 MiB at most, as it goes over the wire in UTF-8 (cards.md 49, decision 29)", async () => {
@@ -72,12 +76,14 @@ test("a result has 1 MiB at most, as it goes over the wire in UTF-8 (cards.md 49
   const most = "ü".repeat((1024 * 1024 - around) / 2);
   expect((await resultOf(most)).content).toHaveLength(1);
   await expect(resultOf(`${most}aa`)).rejects.toThrow(/1048576 are allowed. Return less/);
-  await expect(resultOf("a".repeat(2 * 1024 * 1024))).rejects.toThrow(/the handler returned 20971\d\d bytes/);
+  await expect(resultOf("a".repeat(2 * 1024 * 1024))).rejects.toThrow(/an invalid result: it has 20971\d\d bytes/);
 });
 
 const cycle: { self?: unknown } = {};
 cycle.self = cycle;
 const deep = JSON.parse(`${"[".repeat(200)}${"]".repeat(200)}`) as unknown;
+let laughs: unknown = "ha";
+for (let level = 0; level < 30; level += 1) laughs = [laughs, laughs];
 
 test.each([
   ["NaN", { a: Number.NaN }, "JSON has no NaN"],
@@ -86,6 +92,7 @@ test.each([
   ["a cycle", cycle, "circular"],
   ["a function", () => 1, "a function, which JSON has not"],
   ["a map", { a: new Map() }, "JSON has no Map"],
+  ["no end", laughs, "more than 524288 values"],
   ["great depth", deep, "nested deeper than 128"],
 ])("what JSON has not is an error in words: %s (cards.md 52, decision 31)", async (_, returned, words) => {
   await expect(resultOf(returned)).rejects.toThrow(words);
