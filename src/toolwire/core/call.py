@@ -58,6 +58,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
     `agent_id` names whose tool it is ("" for a server without agents). `deadline` is Unix seconds, UTC: when the
     request that brought the call stops waiting. `context_id` is the conversation (the channel's id on the gateway).
+    `files` is what the `attachments` stand for, as whoever runs the call is told; no key stands for it.
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
     request wants the end of it (a task, a webhook). `task` is set on a call that is a task, whose id is the call's; it
     is watched, too. `hook` is the webhook that came with a call, which is watched then. `client_capabilities` is what the client has declared, in MCP's words; `None` where nobody knows or
@@ -73,6 +74,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     idempotency_key: str | None = None
     context_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    files: tuple[JsonObject, ...] = ()
     continues: bool = False
     watched: bool = False
     task: TaskTerms | None = None

@@ -70,6 +70,14 @@ class Provider(Protocol):
 class Delegate(Provider, Protocol):
     """A provider that hands calls to somebody who may be absent, busy, or still at work after we were restarted."""
 
+    async def attach(self, call: Call) -> Call:
+        """The call with what its attachments stand for in `files`; asked only for one that has some.
+
+        Raises:
+            InvalidParam: one of them cannot be had; nothing of the call was seen by anybody.
+        """
+        ...
+
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse before the claim what cannot be delivered.
 

@@ -14,6 +14,7 @@ from toolwire.core.errors import (
     AgentBusy,
     ChannelClosed,
     ChannelNotFound,
+    InvalidParam,
     OutcomeUnknown,
     ServiceUnavailable,
     WaitTimeout,
@@ -24,6 +25,7 @@ from toolwire.core.ports import Clock, Op, Store, Stored
 from toolwire.core.tool import Tool
 from toolwire.engine.offload import decode_record
 from toolwire.engine.recorder import Recorder
+from toolwire.gateway.attachments import Attachments
 from toolwire.gateway.channel import GATEWAY, GATEWAY_PARTY, Channel, Draft, cancel_message
 from toolwire.gateway.channel_shelf import row_op
 from toolwire.gateway.channels import Channels
@@ -62,6 +64,7 @@ class Courier:
         recorder: writes behind what a call leaves in the store when it ends without an answer.
         clock: wall time.
         keyed_deadline_s: for how many seconds a call goes on that outlives its request.
+        attachments: finds the files of calls; without it calls bring none along.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Courier:
         recorder: Recorder,
         clock: Clock,
         keyed_deadline_s: float = 600.0,
+        attachments: Attachments | None = None,
     ) -> None:
         self._presence = presence
         self._channels = channels
@@ -79,9 +83,16 @@ class Courier:
         self._recorder = recorder
         self._clock = clock
         self._keyed_deadline_s = keyed_deadline_s
+        self._attachments = attachments
         self._claimed: dict[str, _Claimed] = {}
         self._joining: dict[str, Delivery] = {}
         self._resumable: dict[str, tuple[Channel, Delivery]] = {}
+
+    async def attach(self, call: Call) -> Call:
+        """Find the files of a call; see `Attachments.attach`."""
+        if self._attachments is None:
+            raise InvalidParam("files cannot be attached here; call the tool without them", param="attachments")
+        return await self._attachments.attach(call)
 
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse before the claim what cannot be delivered.
@@ -96,13 +107,14 @@ class Courier:
         """The message and who will be sent it, to be committed, and a conversation's rows; nothing for a plain call."""
         now = self._clock.now()
         self._forget_failed(now)
+        grants = self._attachments.grants(call.agent_id, call.files) if self._attachments and call.files else ()
         if not call.durable:
             self._claimed[call.id] = _Claimed(now, tool)
-            return ()
+            return grants
         channel = self._channel_of(call, now)
         delivery = self._delivery(call, tool, channel, now)
         self._claimed[call.id] = _Claimed(now, tool, channel, delivery)
-        return self._durable_ops(channel, delivery, now)
+        return [*self._durable_ops(channel, delivery, now), *grants]
 
     def unclaim(self, call: Call) -> None:
         """The call's key stands for another call."""
@@ -252,6 +264,8 @@ class Courier:
         else:
             payload["message"] = f"{call.tool} {_encode_arguments(call.arguments).decode()}"
             payload["tool"] = {"name": call.tool, "arguments": call.arguments}
+        if call.files:
+            payload["attachments"] = list(call.files)
         return payload
 
     def _durable_ops(self, channel: Channel, delivery: Delivery, now: float) -> Sequence[Op]:

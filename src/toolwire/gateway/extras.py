@@ -5,11 +5,15 @@ so that `additionalProperties: false` does not refuse them. A tool that declares
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
+import msgspec
+
+from toolwire.core.call import Attachment
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.claims import check_key
+from toolwire.gateway.file_record import MAX_FILE_ID_LEN, check_content_type, check_filename
 from toolwire.surfaces.endpoint import Extras
 
 ATTACHMENTS = "attachments"
@@ -48,14 +52,13 @@ class AgentExtras:
         if not any(name in arguments for name in taken):
             return Extras(arguments)
         key = check_key(arguments[IDEMPOTENCY_KEY]) if IDEMPOTENCY_KEY in arguments else None
-        if ATTACHMENTS in arguments:
-            _check_attachments(arguments[ATTACHMENTS])
+        attachments = read_attachments(arguments[ATTACHMENTS]) if ATTACHMENTS in arguments else ()
         context_id = arguments.get(CONTEXT_ID) if CONTEXT_ID in taken else None
         if context_id is not None and not isinstance(context_id, str):
             raise InvalidParam("context_id must be a string", param=f"arguments.{CONTEXT_ID}")
         kept = self._kept.get(tool, ())
         own = {name: value for name, value in arguments.items() if name not in taken or name in kept}
-        return Extras(own, key, context_id=context_id)
+        return Extras(own, key, attachments, context_id)
 
 
 def declared_extras(schema: JsonObject) -> list[str]:
@@ -86,13 +89,30 @@ def check_compatible(schema: JsonObject, takes: Callable[[JsonObject, JsonObject
             )
 
 
-def _check_attachments(given: object) -> None:
+def read_attachments(given: object) -> tuple[Attachment, ...]:
+    """The files that are given along with a call, as sent; whether there are such files is not looked at.
+
+    Raises:
+        InvalidParam: it is no list of `{file_id, filename?, content_type?}`; `param` says where (gateway.md 19, D11).
+    """
     if not isinstance(given, list):
+        raise InvalidParam("attachments must be a list of {file_id, filename?, content_type?}", param=ATTACHMENTS)
+    items = cast("list[object]", given)
+    return tuple(_attachment(item, f"{ATTACHMENTS}[{place}]") for place, item in enumerate(items))
+
+
+def _attachment(item: object, where: str) -> Attachment:
+    try:
+        attachment = msgspec.convert(item, Attachment)
+    except msgspec.ValidationError as error:
+        words, _, path = str(error).partition(" - at `$")
         raise InvalidParam(
-            "attachments must be a list of {file_id, filename?, content_type?}", param="arguments.attachments"
-        )
-    if given:
-        raise InvalidParam(
-            "file attachments are not available on this gateway yet; call the tool without them",
-            param="arguments.attachments",
-        )
+            f"an attachment is {{file_id, filename?, content_type?}}: {words}", param=where + path.rstrip("`")
+        ) from None
+    if not 1 <= len(attachment.file_id) <= MAX_FILE_ID_LEN:
+        raise InvalidParam(f"a file_id has 1 to {MAX_FILE_ID_LEN} characters", param=f"{where}.file_id")
+    if attachment.filename is not None:
+        check_filename(attachment.filename, f"{where}.filename")
+    if attachment.content_type is not None:
+        check_content_type(attachment.content_type, f"{where}.content_type")
+    return attachment

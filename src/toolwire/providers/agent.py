@@ -19,6 +19,10 @@ from toolwire.wire.link import Message
 class Courier(Protocol):
     """Carries calls to agents as `chat_message`s and brings back the one terminal reply (gateway.md 14)."""
 
+    async def attach(self, call: Call) -> Call:
+        """The call with its files found; see `core.handler.Delegate.attach`."""
+        ...
+
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse before the claim what cannot be delivered; see `core.handler.Delegate.ready`."""
         ...
@@ -71,6 +75,7 @@ class AgentProvider:
         self.agent_id = agent_id
         self._courier = courier
         self._tools = tuple(tools)
+        self.attach = courier.attach
         self.ready = courier.ready
         self.claim_ops = courier.claim_ops
         self.unclaim = courier.unclaim

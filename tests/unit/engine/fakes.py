@@ -136,6 +136,9 @@ class Agent(Tools):
         self.last_ops: Sequence[Op] = ()
         self.over: list[tuple[Call, bool]] = []
 
+    async def attach(self, call: Call) -> Call:
+        return call
+
     def ready(self, call: Call, tool: Tool) -> None:
         if self.refusal is not None:
             raise self.refusal

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from toolwire.core.call import Attachment
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.extras import AgentExtras
@@ -28,14 +29,41 @@ def test_a_malformed_key_is_refused(key: Any):
     assert caught.value.data["param"] == "arguments.idempotency_key"
 
 
-@pytest.mark.parametrize(
-    "attachments", [[{"file_id": "file_abc123", "filename": "q3.pdf"}], {}, "file_abc123", None, 1]
-)
-def test_attachments_are_refused_until_there_are_files(attachments: Any):
-    """Issue item 6: `invalid_param` naming `arguments.attachments`."""
+def test_attachments_are_taken_as_they_were_sent():
+    """gateway.md 19."""
+    sent: JsonObject = {
+        "attachments": [
+            {"file_id": "file_abc123", "filename": "q3.pdf"},
+            {"file_id": "f", "content_type": "text/plain"},
+        ]
+    }
+    extras = AgentExtras({})("summarize_pdf", sent)
+    assert extras.arguments == {}
+    assert extras.attachments == (Attachment("file_abc123", "q3.pdf"), Attachment("f", None, "text/plain"))
+
+
+MALFORMED: list[tuple[Any, str]] = [
+    ({}, "attachments"),
+    ("file_abc123", "attachments"),
+    (None, "attachments"),
+    (["file_abc123"], "attachments[0]"),
+    ([{}], "attachments[0]"),
+    ([{"file_id": "f"}, {"file_id": 7}], "attachments[1].file_id"),
+    ([{"file_id": ""}], "attachments[0].file_id"),
+    ([{"file_id": "f" * 129}], "attachments[0].file_id"),
+    ([{"file_id": "f", "url": "https://example.com"}], "attachments[0]"),
+    ([{"file_id": "f", "filename": ""}], "attachments[0].filename"),
+    ([{"file_id": "f", "filename": "x" * 513}], "attachments[0].filename"),
+    ([{"file_id": "f", "content_type": "pdf"}], "attachments[0].content_type"),
+]
+
+
+@pytest.mark.parametrize(("attachments", "param"), MALFORMED)
+def test_malformed_attachments_are_refused_by_their_place(attachments: Any, param: str):
+    """gateway.md 19, D11: unknown keys inside an attachment are refused."""
     with pytest.raises(InvalidParam) as caught:
         AgentExtras({})("summarize_pdf", {"attachments": attachments})
-    assert caught.value.data["param"] == "arguments.attachments"
+    assert caught.value.data["param"] == param
 
 
 def test_a_tool_that_declares_one_of_ours_gets_it_too():

@@ -145,7 +145,7 @@ async def test_absent_and_null_arguments_are_an_empty_object():
         ("web_search", {"query": 7}, -32602, "invalid_param", "arguments/query"),
         ("web_search", {"query": "x", "more": 1}, -32602, "invalid_param", None),
         ("web_search", {"query": "x", "idempotency_key": 7}, -32602, "invalid_param", "arguments.idempotency_key"),
-        ("screenshot", {"attachments": [{"file_id": "f"}]}, -32602, "invalid_param", "arguments.attachments"),
+        ("screenshot", {"attachments": [{"file_id": "f"}]}, -32602, "invalid_param", "attachments[0].file_id"),
         ("web_search", [], -32602, "invalid_param", "arguments"),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Call
+from toolwire.core.errors import InvalidParam
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Op, Store
 from toolwire.core.result import Result, text_result
@@ -34,6 +35,9 @@ class Present:
 
     def tools(self) -> Sequence[Tool]:
         return ()
+
+    async def attach(self, call: Call) -> Call:
+        raise InvalidParam("there are no files here", param="attachments[0].file_id")
 
     def ready(self, call: Call, tool: Tool) -> None:
         return None
