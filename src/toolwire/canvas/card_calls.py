@@ -7,7 +7,7 @@ sends afterwards is dropped. Contract: cards.md 33-39, 53-62, 66-68, decisions 2
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -84,11 +84,13 @@ class _Flight:
         self.code: CancelCode = "cancelled"
         self.reason = "the agent gave up"
 
-    def answer(self, result: Result) -> None:
-        """The card's answer."""
-        if self.result is None:
-            self.result = result
-            self.answered.set()
+    def answer(self, result: Result) -> bool:
+        """The card's answer; says whether it is the first."""
+        if self.result is not None:
+            return False
+        self.result = result
+        self.answered.set()
+        return True
 
     def stop(self, result: Result, code: CancelCode, reason: str) -> None:
         """It ends now, without the card's answer."""
@@ -127,8 +129,13 @@ class CardCalls:
         self._flights: dict[str, _Flight] = {}
         self._lines: dict[tuple[str, str], _Line] = {}
         self._ended: OrderedDict[str, float] = OrderedDict()
+        self._listeners: list[Callable[[str], None]] = []
         workspaces.on_changed(self._on_workspace)
         packages.on_changed(self._on_package)
+
+    def on_ended(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of every call that ends, by its id."""
+        self._listeners.append(listener)
 
     async def call(self, call: Call, emit: Emit, agent: AgentInfo, target: Target) -> Result:
         """Run a call of an agent through one of its arrows; its arguments have been checked."""
@@ -159,17 +166,19 @@ class CardCalls:
             flight.progress.end()
             running.end(result or failed("cancelled: the agent gave up", "cancelled"))
             self._remember_end(call.id)
+            for listener in tuple(self._listeners):
+                listener(call.id)
 
-    def respond(self, connection: Connection, params: RespondParams) -> None:
-        """A card's answer. To a call that is over, or another card's, it is dropped (cards.md 57)."""
+    def respond(self, connection: Connection, params: RespondParams) -> bool:
+        """A card's answer; says whether it counts: for a call that is over, or another card's, it does not (cards.md 57)."""
         flight = self._flight(connection, params.call_id)
         if flight is None:
             ended = self._ended.get(params.call_id)
             late = "" if ended is None else f", {time.monotonic() - ended:.1f} s after its end"
             logger.debug("a card answered call %s, which does not wait for it%s", params.call_id, late)
-            return
+            return False
         flight.progress.end()
-        flight.answer(result_of(params))
+        return flight.answer(result_of(params))
 
     def progress(self, connection: Connection, params: ProgressParams) -> None:
         """A card says how far it is."""

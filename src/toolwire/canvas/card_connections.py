@@ -5,17 +5,19 @@ It carries no bytes (card_link) and starts nothing by itself (`Waker`).
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 from msgspec import Struct
 
 from toolwire.canvas.card_port import WAKE_S, DidNotStart
 from toolwire.canvas.packages import Package
-from toolwire.wire.card import event_body
+from toolwire.wire.card import REPLACED, event_body
 from toolwire.wire.card_messages import CardRef
 
-MAX_BACKLOG_BYTES = 64 * 1024 * 1024
+GONE: Final = 1000
+"""Close code: its time is over."""
+MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
 """What may wait for a card that does not read; beyond that its connection is given up."""
 
 
@@ -37,7 +39,10 @@ class CardConnection:
     Attributes:
         outgoing: messages that wait to be sent, the oldest first.
         ready: something waits, or the connection is to be closed.
+        closing: it is to be closed.
         close_reason: why it is to be closed; `None` while it is not.
+        close_code: with what.
+        drained: it is to be closed, and nothing waits any more.
     """
 
     def __init__(self, package: Package, instance: str | None) -> None:
@@ -45,7 +50,10 @@ class CardConnection:
         self.instance = instance
         self.outgoing: deque[bytes] = deque()
         self.ready = anyio.Event()
+        self.closing = anyio.Event()
         self.close_reason: str | None = None
+        self.close_code = GONE
+        self.drained = anyio.Event()
         self._backlog = 0
 
     def serves(self, card_id: str) -> bool:
@@ -67,10 +75,11 @@ class CardConnection:
         self.outgoing.append(body)
         self.ready.set()
 
-    def close(self, reason: str) -> None:
-        """End the connection."""
+    def close(self, reason: str, code: int = GONE) -> None:
+        """End the connection, once the card has read what waits; only the first reason counts."""
         if self.close_reason is None:
-            self.close_reason = reason
+            self.close_reason, self.close_code = reason, code
+            self.closing.set()
             self.ready.set()
 
     def take(self) -> Sequence[bytes]:
@@ -104,12 +113,12 @@ class CardConnections:
         mine = self._open.setdefault(connection.package.id, [])
         for older in tuple(mine):
             if older.instance == connection.instance:
-                older.close("another connection speaks for the card now")
+                older.close("another connection speaks for the card now", REPLACED)
                 self.detach(older, "it was started anew")
         mine.append(connection)
-        for (package_id, card_id), waiting in tuple(self._waiting.items()):
-            if package_id == connection.package.id and connection.serves(card_id):
-                waiting.arrived.set()
+        for key in tuple(self._waiting):
+            if key[0] == connection.package.id and connection.serves(key[1]):
+                self._waiting.pop(key).arrived.set()
 
     def detach(self, connection: CardConnection, reason: str) -> None:
         """A card is gone; saying so twice is fine."""
@@ -124,9 +133,9 @@ class CardConnections:
 
     def give_up(self, package_id: str) -> None:
         """What was to bring a package's copies to life has failed: nobody need wait for it."""
-        for (waited_for, _), waiting in tuple(self._waiting.items()):
-            if waited_for == package_id:
-                waiting.arrived.set()
+        for key in tuple(self._waiting):
+            if key[0] == package_id:
+                self._waiting.pop(key).arrived.set()
 
     def of_package(self, package_id: str) -> Sequence[CardConnection]:
         """The connections of a package's copies."""
@@ -134,7 +143,8 @@ class CardConnections:
 
     def present(self, package_id: str, card_id: str) -> CardConnection | None:
         """The connection to a copy, if there is one; one that is for it alone comes first."""
-        found = [one for one in self._open.get(package_id, ()) if one.serves(card_id)]
+        open_ = self._open.get(package_id, ())
+        found = [one for one in open_ if one.serves(card_id) and one.close_reason is None]
         return next((one for one in found if one.instance == card_id), found[0] if found else None)
 
     def is_awake(self, package_id: str, card_id: str) -> bool:
@@ -157,8 +167,8 @@ class CardConnections:
                 await waiting.arrived.wait()
         finally:
             waiting.users -= 1
-            if not waiting.users:
-                self._waiting.pop(key, None)
+            if not waiting.users and self._waiting.get(key) is waiting:
+                del self._waiting[key]
         found = self.present(package.id, card.id)
         if found is None:
             why = self._waker.why_not(package)

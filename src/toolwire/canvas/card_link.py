@@ -5,7 +5,6 @@ given; a card that its author runs, with the owner's key and `?package=pkg_…`.
 """
 
 import logging
-import secrets
 from collections.abc import MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -14,7 +13,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from toolwire.canvas.card_connections import CardConnection, CardConnections
+from toolwire.canvas.card_pace import Pace
 from toolwire.canvas.card_requests import CardFault, CardRequests
+from toolwire.canvas.card_tokens import TOKEN_PREFIX, CardTokens
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.packages import Package, Packages
 from toolwire.core.errors import Forbidden, InvalidRequest, ToolwireError, Unauthorized
@@ -27,33 +28,12 @@ logger = logging.getLogger("toolwire.canvas")
 
 PATH: Final = "/api/v1/cards/link"
 READY_S: Final = 10.0
+CLOSE_S: Final = 2.0
+"""How long a card may take to read what is left for it, once its connection is to be closed."""
 MAX_IN_FLIGHT: Final = 64
-"""Requests of one card that are being worked on; beyond that none is read for a moment."""
-TOKEN_PREFIX: Final = b"crd_"
+"""Requests of one card that are being worked on (cards.md §3)."""
 FAILED: Final = 1011
-GONE: Final = 1000
-
-
-class CardTokens:
-    """The secrets with which the host's own child processes come in, each for one package."""
-
-    def __init__(self) -> None:
-        self._packages: dict[bytes, str] = {}
-
-    def mint(self, package_id: str) -> str:
-        """A new secret; older ones of the package open nothing any more."""
-        self.revoke(package_id)
-        token = TOKEN_PREFIX + secrets.token_hex(32).encode()
-        self._packages[token] = package_id
-        return token.decode()
-
-    def revoke(self, package_id: str) -> None:
-        """The package's secret opens nothing any more."""
-        self._packages = {token: known for token, known in self._packages.items() if known != package_id}
-
-    def package_of(self, token: bytes) -> str | None:
-        """What a secret is for."""
-        return self._packages.get(token)
+ENDED: Final = "its connection ended"
 
 
 class CardLinks:
@@ -110,11 +90,10 @@ class CardLinks:
         for credential in credentials:
             secret = credential.strip().removeprefix(b"Bearer ").strip()
             if secret.startswith(TOKEN_PREFIX):
-                package_id = self._tokens.package_of(secret)
+                package_id = self._tokens.take(secret)
                 if package_id is None:
-                    raise Unauthorized(
-                        "the card's token opens nothing any more; the host gives a new one at each start"
-                    )
+                    words = "the card's token opens nothing any more; the host gives a new one at each start"
+                    raise Unauthorized(words)
                 return self._accepted(self._packages.owner_of(package_id), package_id)
         visitor = self._directory.visitor(credentials)
         if visitor.agent_id is not None:
@@ -135,20 +114,24 @@ class CardLinks:
             await _close(send, POLICY, f"no host.ready within {READY_S:g} s")
         if connection is None:
             return
-        reason = "its connection ended"
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._write, connection, send, tasks)
-                reason = await self._read(connection, receive, tasks)
+                tasks.start_soon(_write, connection, send)
+                tasks.start_soon(self._read, connection, receive, tasks)
+                await connection.closing.wait()
+                self._connections.detach(connection, connection.close_reason or ENDED)
+                with anyio.move_on_after(CLOSE_S):
+                    await connection.drained.wait()
+                    await _close(send, connection.close_code, connection.close_reason or ENDED)
                 tasks.cancel_scope.cancel()
         finally:
-            self._connections.detach(connection, connection.close_reason or reason)
+            self._connections.detach(connection, connection.close_reason or ENDED)
 
     async def _open(self, package: Package, receive: Receive, send: Send) -> CardConnection | None:
         """The card's first request, which must be `host.ready`, and its answer; `None` when it did not come to that."""
         while (text := await _next_text(receive)) is not None:
             try:
-                request = read_request(text)
+                request = _request(text)
                 params = read_params(request)
             except InvalidRequest as error:
                 await _close(send, POLICY, error.message)
@@ -156,61 +139,103 @@ class CardLinks:
             if not isinstance(params, ReadyParams):
                 await _post(send, fault_body(request.id, Fault("not_ready", "send host.ready first")))
                 continue
-            connection = CardConnection(package, params.instance)
             try:
+                package = self._accepted(package.owner, package.id)  # it may have changed since the handshake
+                connection = CardConnection(package, params.instance)
                 ready = self._requests.ready(connection, params)
             except ToolwireError as error:
                 await _post(send, fault_body(request.id, Fault(error.code, error.told)))
                 await _close(send, POLICY, error.code)
                 return None
-            await _post(send, response_body(request.id, ready))
+            connection.post(response_body(request.id, ready))
             self._connections.attach(connection)
             return connection
         return None
 
-    async def _read(self, connection: CardConnection, receive: Receive, tasks: TaskGroup) -> str:
-        """Take requests until the card is gone; says why that is."""
-        room = anyio.Semaphore(MAX_IN_FLIGHT)
+    async def _read(self, connection: CardConnection, receive: Receive, tasks: TaskGroup) -> None:
+        """Take requests until the card is gone, or says what is no request."""
+        desk = _Desk(connection, self._requests)
         while True:
             text = await _next_text(receive)
             if text is None:
-                return "its connection ended"
-            if len(text) > MAX_MESSAGE_BYTES:
-                connection.close(f"a message has at most {MAX_MESSAGE_BYTES} bytes")
-                return "it sent a message that is too large"
-            try:
-                request = read_request(text)
-            except InvalidRequest as error:
-                connection.close(error.message)
-                return "it sent what is no request"
-            await room.acquire()
-            tasks.start_soon(self._answer, connection, request, room)
-
-    async def _answer(self, connection: CardConnection, request: Request, room: anyio.Semaphore) -> None:
-        try:
-            result = await self._requests.answer(connection, request)
-            connection.post(response_body(request.id, result))
-        except CardFault as error:
-            connection.post(fault_body(request.id, error.fault))
-        except ToolwireError as error:
-            retry_ms = error.data.get("retry_after_ms")
-            connection.post(fault_body(request.id, Fault(error.code, error.told, retry_ms)))
-        except Exception:
-            logger.exception("a request of package %s failed inside the server", connection.package.id)
-            connection.post(fault_body(request.id, Fault("internal_error", "a mistake of ours; the host's log has it")))
-        finally:
-            room.release()
-
-    async def _write(self, connection: CardConnection, send: Send, tasks: TaskGroup) -> None:
-        """Send what is ready until the connection is to be closed."""
-        while True:
-            await connection.ready.wait()
-            for body in connection.take():
-                await _post(send, body)
-            if connection.close_reason is not None:
-                await _close(send, GONE, connection.close_reason)
+                connection.close(ENDED)
+                self._connections.detach(connection, connection.close_reason or ENDED)
                 tasks.cancel_scope.cancel()
                 return
+            try:
+                request = _request(text)
+            except InvalidRequest as error:
+                connection.close(error.message, POLICY)
+                return
+            await desk.take(request, tasks)
+
+
+class _Desk:
+    """Answers the requests of one card: as many side by side, and as fast, as it may ask."""
+
+    def __init__(self, connection: CardConnection, requests: CardRequests) -> None:
+        self._connection = connection
+        self._requests = requests
+        self._pace = Pace()
+        self._in_flight = 0
+
+    async def take(self, request: Request, tasks: TaskGroup) -> None:
+        """Answer a request: at once where nothing is waited for, which keeps a call's progress before its end."""
+        wait_ms = 0 if self._requests.is_owed(request.method) else self._pace.wait_ms()
+        if wait_ms:
+            self._refuse(request, Fault("rate_limited", "the card asks too often; wait a moment", wait_ms))
+        elif self._requests.is_quick(request.method):
+            await self._answer(request)
+        elif self._in_flight >= MAX_IN_FLIGHT:
+            words = f"{MAX_IN_FLIGHT} requests of this card are being worked on; wait for one of them"
+            self._refuse(request, Fault("rate_limited", words))
+        else:
+            self._in_flight += 1
+            tasks.start_soon(self._answer_in_flight, request)
+
+    async def _answer_in_flight(self, request: Request) -> None:
+        try:
+            await self._answer(request)
+        finally:
+            self._in_flight -= 1
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            result = await self._requests.answer(self._connection, request)
+            self._connection.post(response_body(request.id, result))
+        except CardFault as error:
+            self._refuse(request, error.fault)
+        except ToolwireError as error:
+            self._refuse(request, Fault(error.code, error.told, error.data.get("retry_after_ms")))
+        except Exception:
+            logger.exception("a request of package %s failed inside the server", self._connection.package.id)
+            self._refuse(request, Fault("internal_error", "a mistake of ours; the host's log has it"))
+
+    def _refuse(self, request: Request, fault: Fault) -> None:
+        self._connection.post(fault_body(request.id, fault))
+
+
+async def _write(connection: CardConnection, send: Send) -> None:
+    """Send what is ready until the connection is to be closed and nothing is left."""
+    while True:
+        await connection.ready.wait()
+        for body in connection.take():
+            await _post(send, body)
+        if connection.close_reason is not None:
+            connection.drained.set()
+            return
+
+
+def _request(text: bytes | str) -> Request:
+    """A card's message.
+
+    Raises:
+        InvalidRequest: it is too large, or no request.
+    """
+    size = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else len(text)
+    if size > MAX_MESSAGE_BYTES:
+        raise InvalidRequest(f"a message of {size} bytes is too large; at most {MAX_MESSAGE_BYTES} are taken")
+    return read_request(text)
 
 
 async def _next_text(receive: Receive) -> bytes | str | None:
@@ -229,6 +254,6 @@ async def _post(send: Send, body: bytes) -> None:
 
 async def _close(send: Send, code: int, reason: str) -> None:
     try:
-        await send({"type": "websocket.close", "code": code, "reason": reason[:120]})
+        await send({"type": "websocket.close", "code": code, "reason": reason.encode()[:120].decode("utf-8", "ignore")})
     except (OSError, RuntimeError):
         return

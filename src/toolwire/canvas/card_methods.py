@@ -14,6 +14,7 @@ from toolwire.canvas.card_storage import CardStorage, QuotaExceeded
 from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.peers import Peers, is_joined
 from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.card.texts import cleaned
 from toolwire.core.board import Card
 from toolwire.core.errors import InvalidParam
 from toolwire.wire.card_messages import (
@@ -108,7 +109,7 @@ class CardMethods:
 
     async def confirm(self, connection: CardConnection, params: ConfirmParams) -> Struct:
         """Ask the user."""
-        if not params.title.strip():
+        if not cleaned(params.title, 1):
             raise InvalidParam("a question needs a title", param="title")
         workspace, card = own_card(self._workspaces, connection, params.card)
         return ConfirmResult(await self._confirmations.ask(workspace, card, params))

@@ -1,10 +1,11 @@
-"""Tells cards what changes around them, and lets go of what belonged to a card that is gone."""
+"""Tells cards what changes around them, ends those that are not wanted, and lets go of what belonged to them."""
 
 from collections.abc import Iterable
 
 from toolwire.canvas.arrow_log import ArrowLog
 from toolwire.canvas.card_connections import CardConnections
 from toolwire.canvas.card_log import CardLog
+from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_requests import CardRequests
 from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.workspaces import Workspace, Workspaces
@@ -35,6 +36,20 @@ def tell_cards(workspaces: Workspaces, connections: CardConnections, requests: C
     workspaces.on_changed(on_changed)
 
 
+def stop_unplaced(workspaces: Workspaces, processes: CardProcesses) -> None:
+    """End the process of a package whose last copy was taken off its board."""
+
+    def on_changed(before: Workspace | None, after: Workspace | None) -> None:
+        if before is None:
+            return
+        new = Board() if after is None else after.board
+        for package_id in {card.package for card in _copies(before.board) if card.id not in new.cards}:
+            if package_id is not None and not workspaces.copies(before.owner, package_id):
+                processes.stop(package_id)
+
+    workspaces.on_changed(on_changed)
+
+
 def close_replaced(packages: Packages, connections: CardConnections) -> None:
     """End the connections of a package that is gone, or of a version that is not the accepted one any more."""
 
@@ -50,9 +65,12 @@ def forget_removed(workspaces: Workspaces, packages: Packages, log: CardLog, arr
     """Let go of the lines of cards and packages that are gone."""
 
     def on_workspace(before: Workspace | None, after: Workspace | None) -> None:
-        if before is not None and after is None:
-            for card_id in before.board.cards:
-                log.forget(card_id)
+        if before is None:
+            return
+        kept = Board() if after is None else after.board
+        for card_id in before.board.cards.keys() - kept.cards.keys():
+            log.forget(card_id)
+        if after is None:
             for arrow_id in before.board.arrows:
                 arrows.let_go(arrow_id)
 

@@ -6,35 +6,55 @@ prints is lines of the card's log. A process that keeps failing is left alone fo
 
 import logging
 import os
-import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process, TaskGroup
-from anyio.streams.text import TextReceiveStream
+from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from toolwire.canvas.card_connections import Waker
-from toolwire.canvas.card_link import CardTokens
 from toolwire.canvas.card_log import CardLog
+from toolwire.canvas.card_tokens import CardTokens
+from toolwire.canvas.child_process import Source, run_to_end
 from toolwire.canvas.packages import Package, Packages
 from toolwire.card.card import TOKEN_VARIABLE, URL_VARIABLE
-from toolwire.core.errors import ConsentRequired
-from toolwire.wire.card_messages import CardRef, LogLevel
+from toolwire.core.errors import ConsentRequired, PackageNotFound
+from toolwire.wire.card_messages import CardRef
 
 logger = logging.getLogger("toolwire.canvas")
 
-STOP_S: Final = 3.0
-"""How long a process may take to end by itself."""
 QUICK_S: Final = 10.0
 """A process that ends sooner than this after its start has failed to start."""
 REST_S: Final = (0.0, 1.0, 5.0, 30.0, 60.0)
 """How long a package rests after so many starts in a row that failed."""
-MAX_LINE_CHARS: Final = 2_000
+MAX_REASON_CHARS: Final = 200
 _INHERITED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV")
 """What of the host's environment a card gets: nothing that could be a secret."""
+
+
+class _Running:
+    """A package's process, from the moment at which it is wanted until it has ended; `digest` is what it runs.
+
+    It `is_wanted_again` if somebody woke it once more: another one follows it then.
+    """
+
+    def __init__(self, digest: str) -> None:
+        self.digest = digest
+        self.scope = anyio.CancelScope()
+        self.last_line = ""
+        self.is_wanted_again = False
+
+
+class _Failures(Struct, frozen=True):
+    """Starts of a version that failed: how many in a row, what became of the last, and until when it rests."""
+
+    digest: str
+    count: int
+    words: str
+    rests_until: float
 
 
 class CardProcesses:
@@ -63,7 +83,7 @@ class CardProcesses:
         packages.on_changed(self._on_package)
 
     def on_ended(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of every package whose process has ended, so that nobody waits for that any more."""
+        """Tell `listener` of every package whose process is not to come, so that nobody waits for that any more."""
         self._ended.append(listener)
 
     @asynccontextmanager
@@ -78,75 +98,74 @@ class CardProcesses:
                 tasks.cancel_scope.cancel()
 
     def wake(self, package: Package, card: CardRef) -> None:
-        """See to it that a copy connects."""
+        """See to it that a copy connects, unless its package rests."""
         if package.accepted is None or not package.accepted.manifest.is_python:
             self._pages.wake(package, card)
             return
-        failures = self._failures.get(package.id)
-        resting = failures is not None and anyio.current_time() < failures.rests_until
-        if package.id not in self._running and self._tasks is not None and not resting:
-            running = self._running[package.id] = _Running()
-            self._tasks.start_soon(self._run, package, running)
+        running = self._running.get(package.id)
+        if running is not None:
+            running.is_wanted_again = True  # it may be about to end
+        elif not self._start(package):
+            self._tell_ended(package.id)
 
     def why_not(self, package: Package) -> str | None:
         """Why a card that was woken is not there."""
         if package.accepted is None or not package.accepted.manifest.is_python:
             return self._pages.why_not(package)
         failures = self._failures.get(package.id)
-        if failures is None:
+        if package.id in self._running or failures is None:
             return "its process has not said host.ready; does the file end with card.run()?"
-        left = failures.rests_until - anyio.current_time()
-        rest = f"; it is tried again in {left:.0f} s" if left > 0 else ""
-        return f"its process ended with code {failures.code} ({failures.last_line or 'it printed nothing'}){rest}"
+        left_s = failures.rests_until - anyio.current_time()
+        rest = f"; it is tried again in {left_s:.0f} s" if left_s > 0 else ""
+        return f"{failures.words}{rest}"
 
     def stop(self, package_id: str) -> None:
         """End a package's process, if it runs; it starts anew when it is woken."""
         running = self._running.get(package_id)
         if running is not None:
+            running.is_wanted_again = False
             running.scope.cancel()
 
     def _on_package(self, package: Package) -> None:
-        """A process runs the accepted version alone."""
-        running = self._running.get(package.id)
+        """A process runs the accepted version alone: with another, it starts anew."""
         digest = None if package.removed or package.accepted is None else package.accepted.digest
-        if running is not None and running.digest not in (digest, ""):
+        failures, running = self._failures.get(package.id), self._running.get(package.id)
+        if failures is not None and failures.digest != digest:
+            del self._failures[package.id]
+        if running is not None and running.digest != digest:
+            running.is_wanted_again = digest is not None
             running.scope.cancel()
-        if digest != getattr(running, "digest", digest):
-            self._failures.pop(package.id, None)
 
-    async def _run(self, package: Package, running: "_Running") -> None:
+    def _start(self, package: Package) -> bool:
+        """Start a package's process, unless that rests; says whether it did."""
+        failures = self._failures.get(package.id)
+        rests = failures is not None and anyio.current_time() < failures.rests_until
+        if self._tasks is None or package.accepted is None or rests:
+            return False
+        running = self._running[package.id] = _Running(package.accepted.digest)
+        self._tasks.start_soon(self._run, package, running)
+        return True
+
+    async def _run(self, package: Package, running: _Running) -> None:
+        """A process, from its start to what comes after its end."""
         began = anyio.current_time()
-        code: int | None = None
         try:
             with running.scope:
-                code = await self._process(package, running)
+                self._note_end(package, running, await self._process(package, running), anyio.current_time() - began)
         except (OSError, ConsentRequired) as error:
-            logger.warning("package %s cannot be started: %s", package.id, error)
-            running.last_line = str(error)
+            self._note_failure(package, running, f"its process cannot be started ({error})")
+        except Exception:
+            logger.exception("watching the process of package %s failed inside the server", package.id)
+            self._note_failure(package, running, "its process was lost by the host")
         finally:
-            self._running.pop(package.id, None)
+            del self._running[package.id]
             self._tokens.revoke(package.id)
-        if code is not None or not running.scope.cancelled_caught:
-            self._note_end(package, running, code, anyio.current_time() - began)
-        for listener in tuple(self._ended):
-            listener(package.id)
+        if not running.is_wanted_again or not self._start_again(package):
+            self._tell_ended(package.id)
 
-    def _note_end(self, package: Package, running: "_Running", code: int | None, lasted_s: float) -> None:
-        level: LogLevel = "info" if code == 0 else "error"
-        self._log.write(package.id, level, f"the card's process ended with code {code} after {lasted_s:.1f} s")
-        if lasted_s >= QUICK_S:
-            self._failures.pop(package.id, None)
-            return
-        before = self._failures.get(package.id)
-        count = 1 if before is None else before.count + 1
-        rests_until = anyio.current_time() + REST_S[min(count, len(REST_S)) - 1]
-        self._failures[package.id] = _Failures(count, code, running.last_line, rests_until)
-
-    async def _process(self, package: Package, running: "_Running") -> int | None:
-        """Start the process, take what it prints, and wait for its end; says its exit code."""
-        assert package.accepted is not None
+    async def _process(self, package: Package, running: _Running) -> int:
         tree = self._packages.tree(package).absolute()
-        running.digest = package.accepted.digest
+        assert package.accepted is not None
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environment |= {
             URL_VARIABLE: self._url(),
@@ -154,72 +173,38 @@ class CardProcesses:
             "PYTHONUNBUFFERED": "1",
             "PYTHONIOENCODING": "utf-8:replace",
         }
-        command = (sys.executable, str(tree / package.accepted.manifest.entry))
-        process = await anyio.open_process(command, stdin=-3, cwd=str(tree), env=environment, start_new_session=True)
-        try:
-            async with anyio.create_task_group() as tasks:
-                assert process.stdout is not None
-                assert process.stderr is not None
-                tasks.start_soon(self._take_lines, package, running, process.stdout, "info")
-                tasks.start_soon(self._take_lines, package, running, process.stderr, "warn")
-                await process.wait()
-            return process.returncode
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _end(process)
 
-    async def _take_lines(
-        self, package: Package, running: "_Running", stream: ByteReceiveStream, level: LogLevel
-    ) -> None:
-        held = ""
-        with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            async for text in TextReceiveStream(stream, errors="replace"):
-                *lines, held = (held + text).split("\n")
-                for line in lines:
-                    self._take_line(package, running, line, level)
-                held = held[-MAX_LINE_CHARS:]
-        if held:
-            self._take_line(package, running, held, level)
+        def on_line(line: str, source: Source) -> None:
+            running.last_line = line.strip()[:MAX_REASON_CHARS]
+            self._log.write(package.id, "info" if source == "stdout" else "warn", line)
 
-    def _take_line(self, package: Package, running: "_Running", line: str, level: LogLevel) -> None:
-        if line.strip():
-            running.last_line = line.strip()[:200]
-            self._log.write(package.id, level, line)
+        return await run_to_end(
+            (sys.executable, str(tree / package.accepted.manifest.entry)), tree, environment, on_line
+        )
 
-
-class _Running:
-    """A package's process, from the moment at which it is wanted."""
-
-    def __init__(self) -> None:
-        self.scope = anyio.CancelScope()
-        self.digest = ""
-        self.last_line = ""
-
-
-class _Failures:
-    """Starts of a package that failed, in a row."""
-
-    def __init__(self, count: int, code: int | None, last_line: str, rests_until: float) -> None:
-        self.count = count
-        self.code = code
-        self.last_line = last_line
-        self.rests_until = rests_until
-
-
-async def _end(process: Process) -> None:
-    """End a process with everything it has started: politely, and after a moment for good."""
-    if process.returncode is None:
-        _signal_group(process, signal.SIGTERM)
-        with anyio.move_on_after(STOP_S):
-            await process.wait()
-    _signal_group(process, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
-    await process.wait()
-    await process.aclose()
-
-
-def _signal_group(process: Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.send_signal(number)
+    def _note_end(self, package: Package, running: _Running, code: int, lasted_s: float) -> None:
+        words = f"the card's process ended with code {code} after {lasted_s:.1f} s"
+        self._log.write(package.id, "error" if code else "info", words)
+        if lasted_s >= QUICK_S:
+            self._failures.pop(package.id, None)
         else:
-            os.killpg(process.pid, number)
+            said = running.last_line or "it printed nothing"
+            self._note_failure(package, running, f"its process ended with code {code} ({said})")
+
+    def _note_failure(self, package: Package, running: _Running, words: str) -> None:
+        """It has failed to start once more."""
+        before = self._failures.get(package.id)
+        count = 1 if before is None else before.count + 1
+        rests_until = anyio.current_time() + REST_S[min(count, len(REST_S)) - 1]
+        self._failures[package.id] = _Failures(running.digest, count, words, rests_until)
+
+    def _start_again(self, package: Package) -> bool:
+        """Start the version that is accepted now; says whether it did."""
+        try:
+            return self._start(self._packages.get(package.owner, package.id))
+        except PackageNotFound:
+            return False
+
+    def _tell_ended(self, package_id: str) -> None:
+        for listener in tuple(self._ended):
+            listener(package_id)

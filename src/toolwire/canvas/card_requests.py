@@ -29,6 +29,11 @@ from toolwire.wire.card_messages import (
     SetEnabledParams,
 )
 
+QUICK = frozenset(("tools.respond", "tools.progress", "log.write"))
+"""Methods that wait for nothing."""
+OWED = frozenset(("tools.respond",))
+"""Methods that a card cannot put off: what it owes for the calls that it has taken."""
+
 Answer: TypeAlias = Callable[[CardConnection, Any], Awaitable[Struct]]
 
 
@@ -70,6 +75,14 @@ class CardRequests:
             "log.write": self._write_log,
             **more,
         }
+
+    def is_quick(self, method: str) -> bool:
+        """Whether a method waits for nothing, so that it can be answered before the next request is read."""
+        return method in QUICK
+
+    def is_owed(self, method: str) -> bool:
+        """Whether a method is let through however often a card asks."""
+        return method in OWED
 
     def ready(self, connection: CardConnection, params: ReadyParams) -> Ready:
         """The context of a card that has just connected.
@@ -120,9 +133,8 @@ class CardRequests:
 
     async def _respond(self, connection: CardConnection, params: RespondParams) -> Struct:
         asking = self._calls.asking(params.call_id)
-        if asking is not None and isinstance(params.error, str):  # cards.md 51
-            self._log.write(asking.copy.card.id, "warn", params.error, asking.copy.workspace.id)
-        self._calls.respond(connection, params)
+        if self._calls.respond(connection, params) and asking is not None and isinstance(params.error, str):
+            self._log.write(asking.copy.card.id, "warn", params.error, asking.copy.workspace.id)  # cards.md 51
         return Done()
 
     async def _progress(self, connection: CardConnection, params: ProgressParams) -> Struct:

@@ -5,6 +5,7 @@ tool and card, and ends with the call (cards.md 75, 79, decision 35).
 """
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -12,6 +13,7 @@ from msgspec import Struct
 from toolwire.canvas.card_calls import CardCalls
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.workspaces import Workspace
+from toolwire.card.texts import cut, hidden_characters
 from toolwire.core.board import Card
 from toolwire.core.errors import Conflict
 from toolwire.core.ids import new_id
@@ -26,6 +28,9 @@ MAX_OPEN = 50
 """Questions of one workspace that wait at once."""
 MAX_TITLE_CHARS = 120
 MAX_MESSAGE_CHARS = 1_000
+MAX_LABEL_CHARS = 40
+
+Outcome: TypeAlias = Literal["confirmed", "declined", "expired", "withdrawn"]
 
 
 class Confirmation(Struct, frozen=True, omit_defaults=True):
@@ -61,15 +66,16 @@ class Confirmations:
         self._clock = clock
         self._feed = feed
         self._open: dict[str, _Open] = {}
+        calls.on_ended(self._withdraw)
 
     def of_workspace(self, workspace_id: str) -> Sequence[Confirmation]:
         """The questions that wait in a workspace, the oldest first."""
         return [one.confirmation for one in self._open.values() if one.confirmation.workspace == workspace_id]
 
     async def ask(self, workspace: Workspace, card: Card, params: ConfirmParams) -> bool:
-        """Ask the user, and wait.
+        """Ask the user, and wait; says whether it was a yes.
 
-        Cancellation: the question is withdrawn.
+        The question is withdrawn when the call that asks ends, and when the caller of this is cancelled.
 
         Raises:
             Conflict: too many questions wait already, or the call that asks is over.
@@ -80,13 +86,14 @@ class Confirmations:
         one = self._open[confirmation.id] = _Open(confirmation)
         self._feed.tell(workspace.id, "confirm", shown_confirmation(confirmation))
         try:
-            with anyio.move_on_after(max(0.0, confirmation.expires_at - self._clock.now())):
+            with anyio.move_on_after(max(0.0, confirmation.expires_at - self._clock.now())) as waiting:
                 await one.answered.wait()
+            if waiting.cancelled_caught:
+                one.outcome = "expired"
         finally:
             del self._open[confirmation.id]
-            outcome = "expired" if one.confirmed is None else "confirmed" if one.confirmed else "declined"
-            self._feed.tell(workspace.id, "confirmed", {"id": confirmation.id, "outcome": outcome})
-        return one.confirmed is True
+            self._feed.tell(workspace.id, "confirmed", {"id": confirmation.id, "outcome": one.outcome})
+        return one.outcome == "confirmed"
 
     def answer(self, workspace_id: str, confirmation_id: str, confirmed: bool) -> None:
         """The user's answer; only the first counts.
@@ -95,10 +102,14 @@ class Confirmations:
             Conflict: no such question waits in this workspace any more.
         """
         one = self._open.get(confirmation_id)
-        if one is None or one.confirmation.workspace != workspace_id or one.confirmed is not None:
+        if one is None or one.confirmation.workspace != workspace_id or one.answered.is_set():
             raise Conflict(f"question {confirmation_id!r} does not wait any more: it was answered, or its time is up")
-        one.confirmed = confirmed
-        one.answered.set()
+        one.end("confirmed" if confirmed else "declined")
+
+    def _withdraw(self, call_id: str) -> None:
+        for one in self._open.values():
+            if one.confirmation.call_id == call_id and not one.answered.is_set():
+                one.end("withdrawn")
 
     def _made(self, workspace: Workspace, card: Card, params: ConfirmParams) -> Confirmation:
         now = self._clock.now()
@@ -114,10 +125,10 @@ class Confirmations:
             workspace.id,
             card.id,
             card.title,
-            params.title[:MAX_TITLE_CHARS],
-            params.message[:MAX_MESSAGE_CHARS],
-            params.confirm_label[:40],
-            params.cancel_label[:40],
+            _visible(params.title, MAX_TITLE_CHARS),
+            _visible(params.message, MAX_MESSAGE_CHARS, multiline=True),
+            _visible(params.confirm_label, MAX_LABEL_CHARS),
+            _visible(params.cancel_label, MAX_LABEL_CHARS),
             params.tone,
             now,
             expires_at,
@@ -131,7 +142,18 @@ class _Open:
     def __init__(self, confirmation: Confirmation) -> None:
         self.confirmation = confirmation
         self.answered = anyio.Event()
-        self.confirmed: bool | None = None
+        self.outcome: Outcome = "withdrawn"
+
+    def end(self, outcome: Outcome) -> None:
+        """It waits no more."""
+        self.outcome = outcome
+        self.answered.set()
+
+
+def _visible(text: str, max_chars: int, *, multiline: bool = False) -> str:
+    """A stranger's words as they may stand in a question of ours: nothing in them hides what they say."""
+    hidden = hidden_characters(text, multiline=multiline)
+    return cut("".join(c for c in text if c not in hidden), max_chars)
 
 
 def shown_confirmation(confirmation: Confirmation) -> JsonObject:
