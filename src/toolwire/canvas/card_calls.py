@@ -170,7 +170,7 @@ class CardCalls:
                 listener(call.id)
 
     def respond(self, connection: Connection, params: RespondParams) -> bool:
-        """A card's answer; says whether it counts: for a call that is over, or another card's, it does not (cards.md 57)."""
+        """A card's answer; says whether it counts: not for a call that is over, or another card's (cards.md 57)."""
         flight = self._flight(connection, params.call_id)
         if flight is None:
             ended = self._ended.get(params.call_id)
