@@ -61,8 +61,8 @@ class Call(Struct, frozen=True, omit_defaults=True):
     `files` is what the `attachments` stand for, as whoever runs the call is told; no key stands for it.
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
     request wants the end of it (a task, a webhook). `task` is set on a call that is a task, whose id is the call's; it
-    is watched, too. `hook` is the webhook that came with a call, which is watched then. `client_capabilities` is what the client has declared, in MCP's words; `None` where nobody knows or
-    there is nothing.
+    is watched, too. `hook` is the webhook that came with a call, which is watched then. `client_capabilities` is what
+    the client has declared, in MCP's words; `None` where nobody knows or there is nothing.
     """
 
     id: str
