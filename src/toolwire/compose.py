@@ -22,6 +22,7 @@ from toolwire.config import Config
 from toolwire.core.call import Caller
 from toolwire.core.errors import InvalidParam
 from toolwire.core.ports import Blobs, Clock, Store
+from toolwire.core.posting import Poster
 from toolwire.engine.catalog import Catalog
 from toolwire.engine.ending import Limits, TaskLimits
 from toolwire.engine.engine import Engine
@@ -87,6 +88,13 @@ async def _open_blobs(config: Config, folder: Path) -> Blobs:
     from toolwire.adapters.blobs import LocalBlobs
 
     return await LocalBlobs.open_directory(folder / "blobs")
+
+
+def open_poster(config: Config, clock: Clock) -> Poster:
+    """What posts to webhooks' receivers; it opens nothing until it is first asked."""
+    from toolwire.adapters.http_post import HttpPoster
+
+    return HttpPoster(clock, config.webhook_timeout_s, config.webhook_allow_cidrs)
 
 
 def _kept_secret(path: Path) -> bytes:

@@ -10,8 +10,9 @@ import tomllib
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -35,9 +36,12 @@ def _says(description: str = "", expected: str | None = None, **limits: Any) -> 
 
 
 Seconds = Annotated[float, _says(expected="a number of seconds above 0", gt=0, le=MAX_SECONDS)]
+Count = Annotated[int, _says(expected="a whole number, 0 or more", ge=0, le=1_000_000_000)]
 Bytes = Annotated[int, _says(expected="a whole number of bytes, 1024 at least", ge=1024)]
 Words = Annotated[tuple[str, ...], _says(expected="a list of strings (in a variable: separated by commas)")]
 Text = Annotated[str, Meta(min_length=1)]
+Wait = Annotated[float, Meta(gt=0, le=MAX_SECONDS)]
+Networks = Annotated[tuple[str, ...], _says(expected="a list of networks such as 10.0.0.0/8")]
 
 
 class Config(Struct, frozen=True):
@@ -109,12 +113,37 @@ class Config(Struct, frozen=True):
         _says("Where the bucket's store is, if it is not Amazon's.", "a URL such as https://s3.example.com"),
     ] = None
     blob_region: Annotated[str | None, _says("Region of the bucket; else `AWS_REGION`.", "a region")] = None
+    rate_limit_per_minute: Annotated[
+        Count, _says("Requests a minute of one `bak_` key or OAuth token with one agent; 0 for as many as it likes.")
+    ] = 600
+    owner_rate_limit_per_minute: Annotated[Count, _says("The same of one owner key; 0 for as many as it likes.")] = 0
     request_limit_bytes: Annotated[Bytes, _says("The largest request body taken from a caller.")] = 1024**2
     reply_limit_bytes: Annotated[Bytes, _says("The largest answer taken from an agent.")] = 32 * 1024**2
     session_idle_ttl_s: Annotated[Seconds, _says("After how long without a request an MCP session ends.")] = 86_400.0
     history_ttl_s: Annotated[
         Seconds, _says("How long a closed channel's messages and an ended call's record are kept.")
     ] = 86_400.0
+    webhook_timeout_s: Annotated[
+        Seconds, _says("How long the receiver of a webhook may take to answer one attempt.")
+    ] = 10.0
+    webhook_schedule_s: Annotated[
+        tuple[Wait, ...],
+        _says(
+            "How long to wait after each failed attempt to tell a webhook; behind the last it is a dead letter.",
+            "a list of numbers of seconds above 0",
+        ),
+    ] = (60.0, 300.0, 1800.0, 7200.0, 43_200.0)
+    webhook_parallel: Annotated[
+        int, _says("How many webhooks are told at once.", "a whole number from 1 to 1000", ge=1, le=1000)
+    ] = 5
+    webhook_allow_cidrs: Annotated[
+        Networks,
+        _says("Networks whose webhooks may be told although they are not public, over http and at any port, too."),
+    ] = ()
+    compat_headers: Annotated[
+        tuple[Literal["beeos"], ...],
+        _says("Sets of headers under others' names that webhooks carry, too: `beeos`.", "a list of: beeos"),
+    ] = ("beeos",)
     delivery_lease_s: Annotated[
         Seconds, _says("How long a message belongs to the agent that took it, unless it renews.")
     ] = 30.0
@@ -255,7 +284,8 @@ def _from_environ(environ: Mapping[str, str], problems: list[str]) -> list[_Give
         elif not raw and not info.is_list:
             continue  # set to nothing, which is how a shell or a compose file leaves a variable out
         elif info.is_list:
-            found.append(_Given(name, [word.strip() for word in raw.split(",") if word.strip()], variable))
+            words = [word.strip() for word in raw.split(",") if word.strip()]
+            found.append(_Given(name, words, variable, is_text=True))
         else:
             found.append(_Given(name, raw, variable, is_text=True))
     return found
@@ -271,6 +301,9 @@ def _checked(given: _Given) -> Any:
     value: Any = msgspec.convert(given.raw, hint, strict=not given.is_text)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
+    if given.name == "webhook_allow_cidrs":
+        for cidr in value:
+            ip_network(cidr, strict=False)
     return _checked_url(value) if given.name == "public_url" and isinstance(value, str) else value
 
 

@@ -46,6 +46,7 @@ ERRORS: dict[str, ErrorRow] = {
     "task_not_found": _transport(404),
     "key_not_found": _transport(404),
     "file_not_found": _transport(404),
+    "webhook_not_found": _transport(404),
     "workspace_not_found": _transport(404),
     "card_not_found": _transport(404),
     "arrow_not_found": _transport(404),

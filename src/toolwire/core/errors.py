@@ -5,7 +5,8 @@
     │   IdempotencyKeyReused
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
-    │   ResourceNotFound, RouteNotFound, WorkspaceNotFound, CardNotFound, ArrowNotFound, PackageNotFound
+    │   WebhookNotFound, ResourceNotFound, RouteNotFound, WorkspaceNotFound, CardNotFound, ArrowNotFound,
+    │   PackageNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
     ├── HeaderMismatch, MissingCapability, PageRequired, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError
@@ -184,6 +185,12 @@ class FileNotFound(ToolwireError):
     """No such file for this caller."""
 
     code = "file_not_found"
+
+
+class WebhookNotFound(ToolwireError):
+    """No such webhook, or no such delivery of it, for this caller."""
+
+    code = "webhook_not_found"
 
 
 class ResourceNotFound(ToolwireError):

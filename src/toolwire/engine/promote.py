@@ -1,4 +1,4 @@
-"""Makes a task of a call that is under way; whether it should be one is not decided here."""
+"""Makes a task of a call that is under way, or has somebody watch it; whether that should be is not decided here."""
 
 from contextlib import suppress
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import anyio
 from msgspec.structs import replace
 
-from toolwire.core.call import TaskTerms
+from toolwire.core.call import Call, TaskTerms
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.ports import Del, Put
 from toolwire.core.result import failed
@@ -21,7 +21,20 @@ async def promote(engine: Engine, record: Record, terms: TaskTerms) -> None:
     Raises:
         StoreUnavailable: it cannot be committed, and is no task.
     """
-    before, call = record.call, replace(record.call, watched=True, task=terms)
+    await _commit_as(engine, record, replace(record.call, watched=True, task=terms))
+
+
+async def watch(engine: Engine, record: Record) -> None:
+    """Commit a running call as one that somebody besides its request wants the end of.
+
+    Raises:
+        StoreUnavailable: it cannot be committed, and is not watched.
+    """
+    await _commit_as(engine, record, replace(record.call, watched=True))
+
+
+async def _commit_as(engine: Engine, record: Record, call: Call) -> None:
+    before = record.call
     row, owner = encode_record(replace(record.stored(), call=call)), call.caller.owner
     record.call = call  # should it end while this is written, its end is committed, too
     try:
@@ -38,5 +51,5 @@ async def promote(engine: Engine, record: Record, terms: TaskTerms) -> None:
     record.slow = None
     if record.timer is not None:
         record.timer.cancel()
-    left = max(0.0, terms.ends_by - engine.clock.now())
+    left = max(0.0, engine.last_moment(record) - engine.clock.now())
     record.timer = engine.timekeeper.after(left, partial(record.stop, failed(TIMEOUT_TEXT, "service_timeout")))

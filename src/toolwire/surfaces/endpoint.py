@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from toolwire.core.call import Attachment, Caller
+from toolwire.core.call import Attachment, Call, Caller
 from toolwire.core.error_rows import ERRORS, GATEWAY_OVERRIDES, MODERN_OVERRIDES, ErrorRow
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import Completions, Prompts
@@ -44,6 +44,22 @@ Raises:
 """
 
 
+class Watch(Protocol):
+    """Whoever wants to be told of calls besides those who make them: webhooks."""
+
+    def stands(self, call: Call) -> bool:
+        """Whether somebody wants to be told of a call, whatever came with it."""
+        ...
+
+    async def over(self, call: Call, given: object) -> Call:
+        """The call, watched; `given` is the webhook that came with it as sent, `None` without one.
+
+        Raises:
+            InvalidParam: what came is no webhook, or none that may be told.
+        """
+        ...
+
+
 class Library(Struct, frozen=True):
     """What an endpoint offers beside tools. What is `None` it does not offer, does not advertise and does not know.
 
@@ -65,7 +81,7 @@ class Endpoint(Struct):
     `call_timeout_s` is the time-out of a call unless its tool says otherwise, `max_timeout_s` the longest a caller may
     ask for. `take_extras` is `None` where arguments
     are the tool's alone. `owns_context` says whether a caller may go on in a conversation it names. `logs` says that
-    what tools log is told to clients that ask for it.
+    what tools log is told to clients that ask for it. `watch` is `None` where calls have no webhooks.
     """
 
     agent_id: str
@@ -82,6 +98,7 @@ class Endpoint(Struct):
     library: Library = TOOLS_ALONE
     logs: bool = False
     parking: Parking | None = None
+    watch: Watch | None = None
 
     stamp_cache: Stamp | None = None
     mirrored_cache: tuple[int, dict[str, tuple[ParamHeader, ...]]] | None = None

@@ -51,6 +51,7 @@ logger = logging.getLogger("toolwire.surfaces")
 KEY_KEY = "toolwire/idempotency_key"
 REPLAY_KEY = "toolwire/idempotency"
 TIMEOUT_KEY = "toolwire/timeout_ms"
+WEBHOOK_KEY = "toolwire/webhook"
 FOR_THE_CLIENT = frozenset({MissingCapability.code, PageRequired.code})
 """Failures of a tool that are not for the model to read: the client itself has to do something about them."""
 
@@ -182,7 +183,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
                 f"no conversation {context_id!r} of yours with this agent; leave it out to begin one",
                 param=f"_meta.{CONTEXT_KEY}" if extras.context_id is None else "arguments.context_id",
             )
-    return Call(
+    call = Call(
         id=asked.planned_id or new_id("call"),
         caller=caller,
         tool=params.name,
@@ -195,6 +196,10 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
         continues=continues,
         client_capabilities=asked.client_capabilities(params.meta),
     )
+    watch = endpoint.watch
+    if watch is None or (WEBHOOK_KEY not in params.meta and not watch.stands(call)):
+        return call
+    return await watch.over(call, params.meta.get(WEBHOOK_KEY))
 
 
 def _timeout_s(endpoint: Endpoint, params: ToolCall, entry: Entry | None) -> float:

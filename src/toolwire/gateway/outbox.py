@@ -1,0 +1,234 @@
+"""Sends what webhooks are to be told: signs, retries by the schedule, gives up; it makes no deliveries.
+
+What is to be sent lies on a queue of the store. An entry is leased for one attempt, so that a gateway that dies in the
+middle of it leaves it to the next one: everything is sent at least once (gateway.md 35, 37, D27).
+"""
+
+import logging
+import random
+from collections import deque
+from collections.abc import Sequence
+
+import anyio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from toolwire.core.errors import StoreUnavailable, ToolwireError
+from toolwire.core.ids import new_id
+from toolwire.core.ports import Ack, Clock, Del, Leased, Nack, Op, Store
+from toolwire.core.posting import Posted, Poster
+from toolwire.gateway.webhook_events import QUEUE
+from toolwire.gateway.webhook_record import DELIVERY, Webhook, WebhookDelivery, shortened_error
+from toolwire.gateway.webhook_secrets import SecretBox
+from toolwire.gateway.webhook_shelf import WebhookShelf
+from toolwire.wire.webhook import COMPAT_BEEOS, headers_of
+
+logger = logging.getLogger("toolwire.webhooks")
+
+SCHEDULE_S = (60.0, 300.0, 1800.0, 7200.0, 43_200.0)
+JITTER = 0.1
+GONE = 410
+DISABLE_AFTER = 10
+"""Deliveries in a row that were given up; then nothing more is sent until the webhook is registered anew."""
+MAX_RETRY_AFTER_S = 24 * 3600.0
+LEASE_SPARE_S = 5.0
+LOOK_EVERY_S = 5.0
+"""How often the queue is looked at without a reason: for what others have put there, or died with."""
+SOON_S = 0.05
+CLAIMED_AHEAD = 4
+"""How many entries are claimed at once for each attempt that may run at once."""
+
+
+class SendRules(Struct, frozen=True):
+    """How deliveries are sent.
+
+    `timeout_s` is of one attempt, `schedule_s` the waits behind failed ones, `parallel` how many attempts run at once.
+    `compat` names the sets of headers under others' names.
+    """
+
+    timeout_s: float = 10.0
+    schedule_s: tuple[float, ...] = SCHEDULE_S
+    parallel: int = 5
+    compat: tuple[str, ...] = (COMPAT_BEEOS,)
+
+
+class Outbox:
+    """Sends deliveries while `keep` runs.
+
+    Args:
+        store: has the queue.
+        shelf: finds webhooks and deliveries.
+        box: opens their secrets.
+        poster: makes attempts.
+        clock: wall time.
+        rules: when and how often.
+        history_s: for how long a delivery that is over can be looked at.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        shelf: WebhookShelf,
+        box: SecretBox,
+        poster: Poster,
+        clock: Clock,
+        rules: SendRules,
+        history_s: float,
+    ) -> None:
+        self._store = store
+        self._shelf = shelf
+        self._box = box
+        self._poster = poster
+        self._clock = clock
+        self._rules = rules
+        self._history_s = history_s
+        self._worker = new_id("outbox")
+        self._news = anyio.Event()
+        self._due: list[float] = []
+        self._running = 0
+
+    def wake(self) -> None:
+        """There is something to send."""
+        self._news.set()
+
+    def wake_soon(self) -> None:
+        """There will be something to send in a moment."""
+        self._due.append(self._clock.now() + SOON_S)
+        self._news.set()
+
+    async def keep(self) -> None:
+        """Send until cancelled; what is under way then is sent again by whoever comes after."""
+        ready: deque[Leased] = deque()
+        async with anyio.create_task_group() as attempts:
+            while True:
+                self._news = anyio.Event()
+                while ready and self._running < self._rules.parallel:
+                    entry = ready.popleft()
+                    if entry.lease_until - self._rules.timeout_s < self._clock.now():
+                        continue  # it waited for too long here; it comes again when its lease is over
+                    self._running += 1
+                    attempts.start_soon(self._attempt, entry)
+                if self._running >= self._rules.parallel:
+                    await self._news.wait()
+                elif not ready and not await self._fill(ready):
+                    await self._idle()
+
+    async def _fill(self, ready: deque[Leased]) -> bool:
+        count, lease_s = self._rules.parallel * CLAIMED_AHEAD, self._rules.timeout_s + LEASE_SPARE_S
+        try:
+            ready += await self._store.claim(QUEUE, self._worker, count, lease_s)
+        except StoreUnavailable as error:
+            logger.warning("cannot look for webhooks to send: %s", error.message)
+        return bool(ready)
+
+    async def _idle(self) -> None:
+        now = self._clock.now()
+        self._due = [due for due in self._due if due > now]
+        wait_s = min([LOOK_EVERY_S, *(due - now for due in self._due)])
+        with anyio.move_on_after(wait_s):
+            await self._news.wait()
+
+    async def _attempt(self, entry: Leased) -> None:
+        try:
+            await self._send(entry)
+        except ToolwireError as error:
+            logger.warning("cannot note what came of a webhook: %s; it is sent again", error.message)
+        except Exception:  # an attempt's outermost frame: one delivery must not end the group of all
+            logger.exception("delivery %s failed inside the server", entry.id)
+        finally:
+            self._running -= 1
+            self._news.set()
+
+    async def _send(self, entry: Leased) -> None:
+        owner = entry.body.decode()
+        delivery = await self._shelf.delivery(owner, entry.id)
+        webhook = None if delivery is None else await self._shelf.find(owner, delivery.webhook_id)
+        if delivery is None or webhook is None or delivery.status != "pending":
+            await self._store.tx([Ack(QUEUE, entry.id), *(() if webhook else (Del(DELIVERY, owner, entry.id),))])
+            return
+        if webhook.disabled_at is not None:
+            await self._store.tx(self._over(delivery, "failed", "the webhook is disabled; register it again"))
+            return
+        secrets = self._box.open(webhook.sealed, owner)
+        if secrets is None:
+            await self._store.tx(self._over(delivery, "failed", "its secret cannot be read; register it again"))
+            return
+        now = self._clock.now()
+        headers = headers_of(
+            delivery.event_id,
+            delivery.task_id,
+            int(now),
+            delivery.body,
+            secrets.live(now),
+            secrets.token,
+            self._rules.compat,
+        )
+        posted = await self._poster.post(webhook.url, headers, delivery.body)
+        tried = replace(
+            delivery,
+            attempt_num=delivery.attempt_num + 1,
+            last_attempted_at=now,
+            last_response_status=posted.status,
+            last_error=None if posted.received else shortened_error(posted.error or f"HTTP status {posted.status}"),
+        )
+        await self._settle(webhook, tried, posted)
+
+    async def _settle(self, webhook: Webhook, tried: WebhookDelivery, posted: Posted) -> None:
+        """Write down what came of an attempt."""
+        if posted.received:
+            await self._store.tx(self._over(tried, "succeeded", None))
+            if webhook.failures:
+                await self._change(webhook)
+        elif posted.blocked:
+            await self._store.tx(self._over(tried, "failed", tried.last_error))
+            await self._count_failure(webhook)
+        elif posted.status == GONE:
+            await self._store.tx(self._over(tried, "failed", tried.last_error))
+            await self._change(webhook, "the receiver answered 410 Gone")
+        elif tried.attempt_num > len(self._rules.schedule_s):
+            await self._store.tx(self._over(tried, "dead_letter", tried.last_error))
+            await self._count_failure(webhook)
+        else:
+            due = self._next(tried, posted)
+            self._due.append(due)
+            kept_until = max(tried.expires_at, due + self._history_s)
+            later = replace(tried, next_attempt_at=due, expires_at=kept_until)
+            await self._store.tx([later.put(), Nack(QUEUE, tried.key, due)])
+
+    def _next(self, tried: WebhookDelivery, posted: Posted) -> float:
+        wait_s = self._rules.schedule_s[tried.attempt_num - 1] * random.uniform(1 - JITTER, 1 + JITTER)
+        return self._clock.now() + max(wait_s, min(posted.retry_after_s or 0.0, MAX_RETRY_AFTER_S))
+
+    def _over(self, delivery: WebhookDelivery, status: str, error: str | None) -> Sequence[Op]:
+        now = self._clock.now()
+        over = replace(
+            delivery,
+            status=status,
+            last_error=error,
+            next_attempt_at=None,
+            completed_at=now,
+            expires_at=now + self._history_s,
+        )
+        return (over.put(), Ack(QUEUE, delivery.key))
+
+    async def _count_failure(self, webhook: Webhook) -> None:
+        async with self._shelf.changing:
+            current = await self._shelf.find(webhook.owner, webhook.webhook_id)
+            if current is not None:
+                failures = current.failures + 1
+                reason = f"{failures} deliveries in a row were given up" if failures >= DISABLE_AFTER else None
+                await self._write(replace(current, failures=failures), reason)
+
+    async def _change(self, webhook: Webhook, reason: str | None = None) -> None:
+        """It has heard something, so that its failures count anew, or with a reason it is disabled."""
+        async with self._shelf.changing:
+            current = await self._shelf.find(webhook.owner, webhook.webhook_id)
+            if current is not None:
+                await self._write(replace(current, failures=0), reason)
+
+    async def _write(self, webhook: Webhook, reason: str | None) -> None:
+        if reason is not None:
+            logger.warning("webhook %s is disabled: %s", webhook.webhook_id, reason)
+            webhook = replace(webhook, disabled_at=self._clock.now(), disabled_reason=reason)
+        await self._store.tx([webhook.put()])
+        self._shelf.replace(webhook)
