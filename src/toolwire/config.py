@@ -144,6 +144,13 @@ class Config(Struct, frozen=True):
         tuple[Literal["beeos"], ...],
         _says("Sets of headers under others' names that webhooks carry, too: `beeos`.", "a list of: beeos"),
     ] = ("beeos",)
+    oauth_token_ttl_s: Annotated[Seconds, _says("How long an OAuth access token is good.")] = 3_600.0
+    oauth_code_ttl_s: Annotated[
+        Seconds, _says("How long a client may take to turn an OAuth authorization code into tokens.")
+    ] = 120.0
+    oauth_refresh_ttl_s: Annotated[
+        Seconds, _says("How long an OAuth client that has not asked for a new token keeps its grant.")
+    ] = 2_592_000.0
     delivery_lease_s: Annotated[
         Seconds, _says("How long a message belongs to the agent that took it, unless it renews.")
     ] = 30.0

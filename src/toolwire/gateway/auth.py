@@ -5,28 +5,35 @@ nobody could tell which of them the request is meant to run under (gateway.md 45
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import Forbidden, Unauthorized
 from toolwire.gateway.keys import FIRST_OWNER, KeyKind, KeyRecord, Keys
+from toolwire.gateway.oauth.grants import ACCESS_PREFIX, Access, Grants
 
 BEARER = b"bearer "
+_ACCESS = ACCESS_PREFIX.encode()
+
+CallerKind = KeyKind | Literal["oat"]
+"""What somebody calls with: a key, or an access token that an owner has let a client have."""
 
 
 class Identity(Struct, frozen=True):
     """Who is asking.
 
-    `principal` is the owner's id for `oag`, the key's id for `bak` (gateway.md D1) and the agent's id for `agk`.
-    `agent_id` is the one agent that a `bak` or `agk` is bound to.
+    `principal` is the owner's id for `oag` and `oat`, the key's id for `bak` (gateway.md D1) and the agent's id for
+    `agk`. `agent_id` is the one agent that a `bak` or `agk` is bound to, `agents` those that an `oat` was given.
     """
 
-    kind: KeyKind
+    kind: CallerKind
     principal: str
     owner: str
     key_id: str
     agent_id: str | None = None
+    agents: frozenset[str] = frozenset()
 
     @property
     def first_owner(self) -> bool:
@@ -39,10 +46,18 @@ class Identity(Struct, frozen=True):
 
 
 class Auth:
-    """Finds the identity of a request by its keys; all in memory."""
+    """Finds the identity of a request by its keys; all in memory.
 
-    def __init__(self, keys: Keys) -> None:
+    Access tokens of OAuth are found by `find_caller` alone: whatever does not ask for them is closed to them.
+
+    Args:
+        keys: all keys.
+        grants: what clients were given by OAuth; without it no access token is good.
+    """
+
+    def __init__(self, keys: Keys, grants: Grants | None = None) -> None:
         self._keys = keys
+        self._grants = grants
 
     def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
         """Tell `listener` of every key that is revoked; see `Keys.on_revoked`."""
@@ -64,11 +79,27 @@ class Auth:
 
         Raises:
             Unauthorized: as `identify`.
+            Forbidden: it is an access token.
         """
-        record = self._keys.find(secret_in(credentials))
+        secret = secret_in(credentials)
+        record = self._keys.find(secret)
         if record is None:
+            if self._access(secret) is not None:
+                raise Forbidden("an access token opens the MCP endpoints of its agents alone; use a key")
             raise Unauthorized("the key is unknown or revoked; make one with `toolwire key create`")
         return record
+
+    def find_caller(self, credentials: Sequence[bytes]) -> KeyRecord | Access:
+        """The active key or access token of one who wants to call an agent.
+
+        Raises:
+            Unauthorized: as `identify`.
+        """
+        secret = secret_in(credentials)
+        found = self._keys.find(secret) or self._access(secret)
+        if found is None:
+            raise Unauthorized("the key or token is unknown, over or revoked; make a key with `toolwire key create`")
+        return found
 
     def identify_as(self, credentials: Sequence[bytes], *kinds: KeyKind) -> Identity:
         """Who is asking, if by one of these kinds of key.
@@ -82,6 +113,9 @@ class Auth:
             wanted = " or ".join(f"{kind}_" for kind in kinds)
             raise Forbidden(f"a key of kind {identity.kind}_ does not open this; use {wanted}")
         return identity
+
+    def _access(self, secret: bytes) -> Access | None:
+        return self._grants.find(secret) if self._grants is not None and secret.startswith(_ACCESS) else None
 
 
 def secret_in(credentials: Sequence[bytes]) -> bytes:
@@ -105,8 +139,10 @@ def secret_in(credentials: Sequence[bytes]) -> bytes:
     return found
 
 
-def identity_of(record: KeyRecord) -> Identity:
-    """Who stands behind a key."""
+def identity_of(record: KeyRecord | Access) -> Identity:
+    """Who stands behind a key or an access token."""
+    if isinstance(record, Access):
+        return Identity("oat", record.owner, record.owner, record.key_id, None, record.agents)
     principal = record.key_id
     if record.kind == "oag":
         principal = record.owner
