@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "card new": ("card.new:new", "Make a folder with a card that works, to begin with."),
     "card validate": ("card.validate:validate", "Say what keeps a card from being installed."),
     "card pack": ("card.pack:pack", "Put a card's folder into one archive."),
+    "card dev": ("card.dev:dev", "Run a card from its folder, anew after each change."),
     "card add": ("card.packages:add", "Install a card, or update it, once you accept it."),
     "card list": ("card.packages:list_packages", "List the installed cards."),
     "card remove": ("card.packages:remove", "Remove a card."),
