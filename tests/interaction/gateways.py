@@ -183,10 +183,10 @@ class Wire:
 
 
 @asynccontextmanager
-async def gateway_with(agent: Agent, data: Path | None = None) -> AsyncGenerator[Attached]:
+async def gateway_with(agent: Agent, data: Path | None = None, **settings: Any) -> AsyncGenerator[Attached]:
     """A gateway of its own, with `agent` attached until the block ends."""
     with TemporaryDirectory() as folder:
-        async with open_gateway(Config(data=str(data or folder))) as gateway:
+        async with open_gateway(Config(data=str(data or folder), **settings)) as gateway:
             record = await gateway.agents.create(OWNER, agent.name)
             _, agent_key = await gateway.keys.create("agk", OWNER, record.agent_id)
             _, bak = await gateway.keys.create("bak", OWNER, record.agent_id)

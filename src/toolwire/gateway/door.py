@@ -1,7 +1,7 @@
 """Lets callers in to the agents' MCP endpoints; it does not read requests or answer them.
 
 Who gets in where (gateway.md 45, D22, X20): a `bak_` to its own agent; an `oag_` to every agent it may see, which are
-its own and the public ones; an `agk_` nowhere. An agent that may not be seen or is not published over MCP is answered
+its own and the public ones; an access token of OAuth to the agents it was given for; an `agk_` nowhere. An agent that may not be seen or is not published over MCP is answered
 like one that does not exist. A `bak_` of another agent learns by 403 that an agent exists only if it may see it.
 """
 
@@ -16,7 +16,8 @@ from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity, identity_of
 from toolwire.gateway.library import Libraries
-from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library
+from toolwire.gateway.rates import Pace, Rates
+from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library, Watch
 from toolwire.surfaces.parking import Parking
 
 MAX_ADMITTED = 16_384
@@ -26,11 +27,26 @@ MAX_ADMITTED = 16_384
 class _Admitted(Struct, frozen=True):
     record: AgentRecord
     admission: Admission
+    pace: Pace | None
 
 
 class _Place(Struct):
     endpoint: Endpoint
     record: AgentRecord
+
+
+class Behind(Struct, frozen=True):
+    """What a door leads to besides tools.
+
+    `libraries` are what agents offer beside tools, `parking` is where calls wait that ask a client of 2026-07-28,
+    `watch` wants to be told of calls besides those who make them; without them there is none of that. `rates` says how
+    often a credential may call.
+    """
+
+    libraries: Libraries | None = None
+    parking: Parking | None = None
+    watch: Watch | None = None
+    rates: Rates = Rates(0, 0)
 
 
 class GatewayDoor:
@@ -45,8 +61,7 @@ class GatewayDoor:
         public_url: where the gateway is reached from outside, without a slash at the end; may be set later.
         call_timeout_s: the time-out of a call whose tool has none of its own.
         owns_context: whether a caller (second) may go on in a channel (third) with an agent (first).
-        libraries: what agents offer beside tools; without it that is nothing.
-        parking: where calls wait that ask a client of 2026-07-28; without it they cannot.
+        behind: what else lies behind the door.
     """
 
     def __init__(
@@ -56,16 +71,14 @@ class GatewayDoor:
         public_url: str = "",
         call_timeout_s: float = 60.0,
         owns_context: Callable[[str, Caller, str], Awaitable[bool]] | None = None,
-        libraries: Libraries | None = None,
-        parking: Parking | None = None,
+        behind: Behind | None = None,
     ) -> None:
         self.public_url = public_url
         self._auth = auth
         self._agents = agents
         self._call_timeout_s = call_timeout_s
         self._owns_context = owns_context
-        self._libraries = libraries
-        self._parking = parking
+        self._behind = behind or Behind()
         self._places: dict[str, _Place] = {}
         self._admitted: dict[tuple[str, str], _Admitted] = {}
         agents.on_removed(self._forget)
@@ -76,10 +89,12 @@ class GatewayDoor:
 
     async def admit(self, path: str, headers: Headers, credentials: Sequence[bytes]) -> Admission:
         """Let a caller in; see `surfaces.endpoint.Door.admit`."""
-        key = self._auth.find_key(credentials)
+        key = self._auth.find_caller(credentials)
         agent_id = agent_in(path) or ""
         known = self._admitted.get((key.key_id, agent_id))
         if known is not None and known.record is self._agents.known(agent_id):
+            if known.pace is not None:
+                known.pace.take()
             return known.admission
         return self._admit(identity_of(key), agent_id)
 
@@ -94,7 +109,10 @@ class GatewayDoor:
         admission = Admission(identity.caller("gateway"), self._endpoint(record))
         if len(self._admitted) >= MAX_ADMITTED:
             self._admitted.clear()
-        self._admitted[identity.key_id, agent_id] = _Admitted(record, admission)
+        pace = self._behind.rates.of(identity.key_id, identity.kind, agent_id)
+        self._admitted[identity.key_id, agent_id] = _Admitted(record, admission, pace)
+        if pace is not None:
+            pace.take()
         return admission
 
     def _endpoint(self, record: AgentRecord) -> Endpoint:
@@ -125,11 +143,12 @@ class GatewayDoor:
             owns_context=None if self._owns_context is None else partial(self._owns_context, record.agent_id),
             library=self._library(record),
             logs=True,
-            parking=self._parking,
+            parking=self._behind.parking,
+            watch=self._behind.watch,
         )
 
     def _library(self, record: AgentRecord) -> Library:
-        return TOOLS_ALONE if self._libraries is None else self._libraries.of(record)
+        return TOOLS_ALONE if self._behind.libraries is None else self._behind.libraries.of(record)
 
     def _forget(self, record: AgentRecord) -> None:
         self._places.pop(record.agent_id, None)
@@ -159,3 +178,5 @@ def check_may_call(identity: Identity, record: AgentRecord | None, agent_id: str
         raise AgentNotFound(f"no agent {agent_id!r} is published here")
     if identity.kind == "bak" and identity.agent_id != agent_id:
         raise Forbidden(f"this bak_ key is bound to another agent than {agent_id!r}; use one of its own")
+    if identity.kind == "oat" and agent_id not in identity.agents:
+        raise Forbidden(f"this access token was not given for agent {agent_id!r}; let its owner pick that, too")

@@ -25,14 +25,18 @@ from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
-from toolwire.gateway.door import GatewayDoor
+from toolwire.gateway.door import Behind, GatewayDoor
 from toolwire.gateway.file_links import FileLinks
 from toolwire.gateway.files import FileRules, Files
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.oauth.places import Places
+from toolwire.gateway.oauth.server import OAuth, grants_of
+from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
+from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.rest_calls import RestCalls
 from toolwire.gateway.routes_agents import AgentRoutes
@@ -42,6 +46,7 @@ from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.gateway.routes_files import FileRoutes
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
+from toolwire.gateway.webhook_service import webhook_service
 from toolwire.providers.agent import AgentProvider
 from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.cors import with_cors
@@ -63,6 +68,7 @@ class Gateway(Struct, frozen=True):
     presence: Presence
     engine: Engine
     owner_key: str | None
+    sign_ins: SignIns
 
 
 @asynccontextmanager
@@ -76,11 +82,9 @@ async def open_gateway(config: Config) -> AsyncGenerator[Gateway]:
         yield gateway
 
 
-def _door(
-    config: Config, auth: Auth, agents: Agents, conversations: Conversations, libraries: Libraries, parking: Parking
-) -> GatewayDoor:
+def _door(config: Config, auth: Auth, agents: Agents, conversations: Conversations, behind: Behind) -> GatewayDoor:
     public_url, owns_context = config.public_url or "", conversations.owns
-    return GatewayDoor(auth, agents, public_url, config.call_timeout_s, owns_context, libraries, parking)
+    return GatewayDoor(auth, agents, public_url, config.call_timeout_s, owns_context, behind)
 
 
 def _http_settings(config: Config) -> HttpSettings:
@@ -106,7 +110,8 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
     engine, store, clock = opened.engine, opened.store, opened.clock
     keys = Keys(store, clock)
-    auth = Auth(keys)
+    grants = grants_of(config, store, clock)
+    auth = Auth(keys, grants)
     channels = Channels(store, engine.recorder, clock, config.history_ttl_s, config.session_idle_ttl_s)
     conversations = Conversations(channels, store, clock)
     rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
@@ -123,7 +128,11 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
-    door = _door(config, auth, agents, conversations, Libraries(agents, presence.asks), parking)
+    hooks = webhook_service(config, opened)
+    rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
+    behind = Behind(Libraries(agents, presence.asks), parking, hooks.webhooks, rates)
+    door = _door(config, auth, agents, conversations, behind)
+    oauth = OAuth(grants, auth, agents, opened.secret, clock, Places(lambda: door.public_url))
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     http = McpHttp(engine, door, sessions, guard, _http_settings(config))
@@ -138,10 +147,12 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
             lambda agent_id: f"{config.public_url or ''}/{agent_id}/mcp",
         ).routes(),
         *KeyRoutes(reader, agents, keys).routes(),
+        *oauth.routes(reader),
         *HealthRoutes(store, clock).routes(),
         *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
-        *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns)).routes(),
+        *hooks.routes(reader).routes(),
+        *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns), rates).routes(),
         *FileRoutes(reader, files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)
@@ -153,14 +164,16 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     async with engine.running(), parking.running(), http.running(), anyio.create_task_group() as tasks:
         await keys.load()
         await agents.load()
+        await grants.load()
+        await hooks.shelf.load()
         left = await presence.load()
         await courier.take_up(left)
         await post.take_up(left)
-        for keep in (presence.keep, post.keep, ages.keep, files.keep):
+        for keep in (presence.keep, post.keep, ages.keep, files.keep, hooks.outbox.keep):
             tasks.start_soon(keep)
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         try:
-            yield Gateway(app, auth, keys, agents, presence, engine, owner_key)
+            yield Gateway(app, auth, keys, agents, presence, engine, owner_key, oauth.sign_ins)
         finally:
             tasks.cancel_scope.cancel()

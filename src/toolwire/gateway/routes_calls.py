@@ -23,6 +23,7 @@ from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.door import check_may_call
+from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.rest_calls import (
     CallBody,
@@ -61,13 +62,15 @@ class CallRoutes:
         engine: runs calls.
         agents: have the tools.
         calls: makes calls of bodies.
+        rates: how often a credential may call.
     """
 
-    def __init__(self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls) -> None:
+    def __init__(self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls, rates: Rates) -> None:
         self._reader = reader
         self._engine = engine
         self._agents = agents
         self._calls = calls
+        self._rates = rates
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -85,7 +88,7 @@ class CallRoutes:
 
     async def invoke(self, request: Request) -> Response:
         """Call a tool, or say something, and wait for the end; as an event stream where Accept names it."""
-        identity, agent = self._may_call(request)
+        identity, agent = self._may_call_now(request)
         body = await self._reader.body(request, CallBody)
         header = request.headers.get("idempotency-key")
         call = await self._calls.call_of(identity.caller("rest"), agent.agent_id, body, header)
@@ -100,7 +103,7 @@ class CallRoutes:
 
     async def submit(self, request: Request) -> Response:
         """Begin a task; the answer comes at once, and the task survives whatever happens to who asked."""
-        identity, agent = self._may_call(request)
+        identity, agent = self._may_call_now(request)
         body = await self._reader.body(request, TaskBody)
         if body.webhook is not None:
             raise InvalidParam("register the webhook first, then begin the task", param="webhook")
@@ -165,6 +168,18 @@ class CallRoutes:
         if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
             raise InvalidParam(f"Last-Event-ID is a number that this stream gave, not {sent!r}", param="Last-Event-ID")
         return self._stream(found, int(sent), cancels=False)
+
+    def _may_call_now(self, request: Request) -> tuple[Identity, AgentRecord]:
+        """As `_may_call`, for a call that counts.
+
+        Raises:
+            RateLimited: the credential has called too often.
+        """
+        identity, agent = self._may_call(request)
+        pace = self._rates.of(identity.key_id, identity.kind, agent.agent_id)
+        if pace is not None:
+            pace.take()
+        return identity, agent
 
     def _may_call(self, request: Request) -> tuple[Identity, AgentRecord]:
         identity = self._reader.identify(request, "bak", "oag")
