@@ -105,7 +105,8 @@ def toolwire_gateway(name: str) -> Service:
     def launch(launcher: Launcher) -> Endpoint:
         port, data = free_port(), str(launcher.folder())
         up = (str(TOOLWIRE), "up", "--host", "127.0.0.1", "--port", str(port), "--data", data, "--json")
-        gateway = launcher.start(name, up, core=launcher.server_core)
+        unlimited = {"TOOLWIRE_RATE_LIMIT_PER_MINUTE": "0"}
+        gateway = launcher.start(name, up, core=launcher.server_core, env=unlimited)
         _ready_line(launcher, name)
         agent = read_json(name, (str(TOOLWIRE), "agent", "create", "bench", "--data", data, "--json"))
         agent_id, agent_key = str(agent["agent_id"]), str(agent["agent_key"])
