@@ -1,10 +1,12 @@
 """Cards in TypeScript, bundled and run without a page, answer real agents of a real host (issue: "It shows")."""
 
+import json
 import shutil
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import httpx2
 import pytest
 from mcp.types import TextContent
@@ -12,6 +14,7 @@ from mcp.types import TextContent
 from tests.card_sdk.bundles import bundled, headless
 from tests.card_sdk.package import built
 from tests.e2e.canvas_hosts import running_host, toolbox
+from tests.e2e.running import toolwire
 from tests.unit.card.manifests import GOOD, manifest
 
 pytestmark = pytest.mark.e2e
@@ -130,3 +133,23 @@ async def test_one_process_answers_for_all_copies_and_gives_way_to_the_next(tmp_
                 await running.says("another connection speaks for the card now")
                 with anyio.fail_after(10):
                     assert await running.process.wait() == 1
+
+
+async def test_a_card_that_the_command_line_began_compiles_and_answers(tmp_path: Path):
+    made = await anyio.to_thread.run_sync(lambda: toolwire("card", "new", "word-count", "--typescript", cwd=tmp_path))
+    assert made.code == 0, made.err
+    folder = tmp_path / "word-count"
+    scope = tmp_path / "node_modules" / "@toolwire"
+    scope.mkdir(parents=True)
+    (scope / "card-sdk").symlink_to(built().folder)
+    built().tool("tsc", "--noEmit", "-p", ".", cwd=folder)
+    build = json.loads((folder / "package.json").read_text())["scripts"]["build"].split()
+    built().tool(*build, cwd=folder)
+    async with running_host(tmp_path) as host:
+        agent, _, _ = await host.desk(folder)
+        start = (built(), host.ready.url, host.ready.owner_key, "word-count", folder / "index.html")
+        async with headless(*start) as running, toolbox(agent) as session:
+            await running.says("connected:")
+            counted = await session.call_tool("word_count_count_words", {"text": "three short words"})
+            assert isinstance(counted.content[0], TextContent)
+            assert json.loads(counted.content[0].text) == {"words": 3, "longest": "three"}

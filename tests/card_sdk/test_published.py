@@ -1,4 +1,4 @@
-"""The package as authors get it: what is in it, that code compiles and is tested against it, and that pages are true."""
+"""The package as authors get it: what is in it, that code compiles and is tested against it, that pages are true."""
 
 import json
 import shutil

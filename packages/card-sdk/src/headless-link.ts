@@ -11,6 +11,8 @@ const PATH = "/api/v1/cards/link";
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 const POLICY = 1008;
+const ANSWER_MS = 10_000;
+const SILENCE_MS = 10_000;
 /** The id of `host.ready` at another connection, which no card uses for a request of its own. */
 const AGAIN = 0;
 
@@ -48,11 +50,14 @@ export class HostLink {
   #socket: WebSocket | undefined;
   #first: Message | undefined;
   #isReady = false;
+  readonly #begun: Promise<void>;
+  #begin: () => void = () => undefined;
 
   constructor(address: HostAddress, port: MessagePort, tell: (line: string) => void) {
     this.#address = address;
     this.#port = port;
     this.#tell = tell;
+    this.#begun = new Promise((resolve) => (this.#begin = resolve));
     port.addEventListener("message", (event) => this.#fromCard(event.data as Message));
     port.start();
   }
@@ -62,7 +67,9 @@ export class HostLink {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       let why: string;
       try {
-        const lost = await this.#carry(await packageId(this.#address));
+        const id = await packageId(this.#address);
+        await this.#beginning(); // a host does not wait long for a card that is still being loaded
+        const lost = await this.#carry(id);
         refuse(lost);
         why = lost.reason || `code ${lost.code}`;
       } catch (error) {
@@ -74,6 +81,13 @@ export class HostLink {
       this.#tell(`not connected: ${why}`);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
+  }
+
+  async #beginning(): Promise<void> {
+    const words = "the card has not connected yet: does its script import @toolwire/card-sdk, and register a handler?";
+    const timer = setTimeout(() => this.#tell(words), SILENCE_MS);
+    await this.#begun;
+    clearTimeout(timer);
   }
 
   /** One connection, from its opening to its end. */
@@ -100,7 +114,7 @@ export class HostLink {
   #fromCard(message: Message): void {
     if (message.method === "host.ready" && this.#first === undefined) {
       this.#first = message;
-      if (this.#socket) this.#send(message);
+      this.#begin();
     } else if (this.#isReady) this.#send(message);
     else this.#held.push(message);
   }
@@ -163,7 +177,10 @@ function refuse({ code, reason }: Lost): void {
 async function packageId({ url, key, package: named }: HostAddress): Promise<string> {
   let response: Response;
   try {
-    response = await fetch(new URL("/api/v1/card-packages", url), { headers: { authorization: `Bearer ${key}` } });
+    response = await fetch(new URL("/api/v1/card-packages", url), {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
   } catch (error) {
     throw new Unreachable(`there is no host at ${url}: ${((error as Error).cause as Error | undefined)?.message ?? error}`);
   }

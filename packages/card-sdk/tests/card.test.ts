@@ -237,3 +237,29 @@ test("an answer that a test puts in place of the usual one goes away again", asy
   undo();
   expect(await card.agents.list()).toHaveLength(1);
 });
+
+test("arguments are looked at by the words of public manifests (cards.md §2)", async () => {
+  const inputSchema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["id", "status"],
+    properties: {
+      id: { type: "string", minLength: 1, maxLength: 16 },
+      status: { enum: ["proposed", "accepted"] },
+      day: { type: "string", format: "date" },
+      parent: { $ref: "#/$defs/parent" },
+    },
+    $defs: { parent: { type: "object", properties: { color: { type: "string", format: "color" } } } },
+  };
+  const [host, card] = await connected({ manifest: { ...manifest, tools: [{ name: "set_status", inputSchema }] } });
+  card.tools.handle("set_status", () => undefined);
+  expect(await textOf(host.callTool("set_status", { id: "1", status: "accepted", day: "2026-11-30" }))).toBe("OK");
+  for (const [more, words] of [
+    [{ status: "else" }, "/status must be equal to one of the allowed values"],
+    [{ day: "30 Nov" }, '/day must match format "date"'],
+    [{ parent: { color: "red" } }, '/parent/color must match format "color"'],
+    [{ id: "" }, "/id must NOT have fewer than 1 characters"],
+  ] as const) {
+    await expect(host.callTool("set_status", { id: "1", ...{ status: "accepted" }, ...more })).rejects.toThrow(words);
+  }
+});

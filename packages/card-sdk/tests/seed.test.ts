@@ -57,3 +57,13 @@ test("nothing is sent when the agent has given up (cards.md 37)", async () => {
   expect(host.logs[0]?.text).toContain("too late");
   expect(host.calls.some(({ method }) => method === "tools.respond")).toBe(false);
 });
+
+test("the tool is switched off and on (cards.md 66)", async () => {
+  const host = await hostOf({});
+  await import("./seed/switching.js");
+  const switched = host.calls.filter(({ method }) => method === "tools.setEnabled").map(({ params }) => params);
+  expect(switched).toEqual([
+    { tool: "run_tests", enabled: false },
+    { tool: "run_tests", enabled: true },
+  ]);
+});
