@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,18 +14,26 @@ from toolwire.canvas.arrow_log import ArrowLog
 from toolwire.canvas.card_calls import CardCalls
 from toolwire.canvas.card_connections import CardConnections
 from toolwire.canvas.card_link import PATH as CARD_LINK
-from toolwire.canvas.card_link import CardLinks, CardTokens
+from toolwire.canvas.card_link import CardLinks
 from toolwire.canvas.card_log import CardLog
 from toolwire.canvas.card_methods import CardMethods
-from toolwire.canvas.card_news import close_replaced, forget_removed, tell_cards
+from toolwire.canvas.card_news import close_replaced, forget_removed, stop_unplaced, tell_cards
 from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_requests import CardRequests
 from toolwire.canvas.card_storage import CardStorage
+from toolwire.canvas.card_tokens import CardTokens
 from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.editor import Editor
+from toolwire.canvas.families.agents import AgentFamily
+from toolwire.canvas.families.arrows import ArrowCalls
+from toolwire.canvas.families.canvas import CanvasFamily
+from toolwire.canvas.families.connections import ConnectionFamily
 from toolwire.canvas.families.granted import Families
+from toolwire.canvas.families.notes import NoteFamily
+from toolwire.canvas.families.terminals import TerminalFamily
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory
+from toolwire.canvas.mailboxes import Mailboxes, Messages
 from toolwire.canvas.packages import Packages
 from toolwire.canvas.peers import Peers
 from toolwire.canvas.rest import OwnerReader
@@ -77,26 +86,43 @@ class _Cards(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def canvas_on(config: Config, opened: Opened, directory: Directory) -> AsyncGenerator[Canvas]:
+async def canvas_on(config: Config, opened: Opened, directory: Directory, messages: Messages) -> AsyncGenerator[Canvas]:
     """A canvas until the block ends. The engine has to run already.
 
     Args:
         config: all settings.
         opened: the ports.
         directory: keys and agents.
+        messages: reaches agents that are attached.
     """
     engine, feed = opened.engine, Feed()
     workspaces = Workspaces(opened.store, opened.clock, feed)
     packages = Packages(opened.store, opened.clock, Path(config.data) / "packages", directory.trusts)
-    terminals = Terminals(Path(config.data), workspaces, directory, feed, lambda agent: _toolbox_url(config, agent))
+    terminals = Terminals(Path(config.data), workspaces, directory, feed, partial(_toolbox_url, config))
     cards = _cards(config, opened, directory, workspaces, packages, feed, terminals)
-    toolboxes = Toolboxes(
-        workspaces, packages, cards.calls, Families(()), engine, compile_validator, config.call_timeout_s
-    )
-    shown = Shown(workspaces, CardStates(directory, cards.connections, terminals))
+    states = CardStates(directory, cards.connections, terminals)
+    shown = Shown(workspaces, states)
     tell_of_boards(workspaces, feed, shown)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
-    routes = _routes(config, directory, workspaces, packages, cards, shown, feed, terminals)
+    reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
+    boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))
+    routes = [
+        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
+        *boards.routes(),
+        *_other_routes(reader, workspaces, packages, cards, terminals),
+    ]
+    mailboxes = Mailboxes(messages, opened.clock)
+    arrow_calls = ArrowCalls(workspaces, cards.arrows, engine.timekeeper)
+    families = (
+        ConnectionFamily(workspaces, packages, arrow_calls, states),
+        TerminalFamily(terminals, arrow_calls),
+        NoteFamily(workspaces, arrow_calls),
+        AgentFamily(mailboxes, arrow_calls, lambda copy: states(copy.workspace, copy.card)),
+        CanvasFamily(workspaces, boards.check_card, packages.title_of),
+    )
+    toolboxes = Toolboxes(
+        workspaces, packages, cards.calls, Families(families), engine, compile_validator, config.call_timeout_s
+    )
     rest = RestApp(routes, guard, lambda: 'Bearer realm="canvas"')
     sessions = Sessions(
         opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True
@@ -112,7 +138,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory) -> Asy
             return cards.links
         return streams if streams.serves(path) else None
 
-    async with http.running(), cards.processes.running(), terminals.running():
+    async with http.running(), cards.processes.running(), terminals.running(), mailboxes.running():
         app = CanvasApp(http, door.serves, rest, socket_at, guard)
         yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
 
@@ -143,33 +169,15 @@ def _cards(
     links = CardLinks(directory, tokens, packages, connections, requests)
     tell_cards(workspaces, connections, requests)
     close_replaced(packages, connections)
+    stop_unplaced(workspaces, processes)
     forget_removed(workspaces, packages, log, arrows)
     return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage)
 
 
-def _routes(
-    config: Config,
-    directory: Directory,
-    workspaces: Workspaces,
-    packages: Packages,
-    cards: _Cards,
-    shown: Shown,
-    feed: Feed,
-    terminals: Terminals,
+def _other_routes(
+    reader: OwnerReader, workspaces: Workspaces, packages: Packages, cards: _Cards, terminals: Terminals
 ) -> Sequence[BaseRoute]:
-    reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
-    boards = BoardRoutes(
-        reader,
-        workspaces,
-        editor,
-        shown,
-        directory,
-        packages,
-        lambda agent_id: _toolbox_url(config, agent_id),
-    )
     return [
-        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
-        *boards.routes(),
         *PackageRoutes(reader, packages, workspaces, cards.storage).routes(),
         *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
         *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),

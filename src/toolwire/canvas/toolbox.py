@@ -361,7 +361,10 @@ def exposed_tool(manifest: Manifest, spec: ToolSpec, exposed: str, package_id: s
 
 def _grants_of(board: Board) -> tuple[Any, ...]:
     """What of a board decides which tools agents have."""
-    return board.arrows, [(card.id, card.kind, card.package, card.agent_id) for card in board.cards.values()]
+    return board.arrows, [
+        (card.id, card.kind, card.package, card.agent_id, "todos" in card.content, card.content.get("canvas") is True)
+        for card in board.cards.values()
+    ]
 
 
 def _json(value: Any) -> str:

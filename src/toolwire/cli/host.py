@@ -10,10 +10,18 @@ from toolwire.canvas.host import Canvas, canvas_on
 from toolwire.canvas.identity import AgentInfo, Visitor
 from toolwire.compose import open_data
 from toolwire.config import Config
-from toolwire.core.errors import AgentNotFound, Forbidden
+from toolwire.core.call import Call, Caller
+from toolwire.core.errors import AgentNotFound, Forbidden, ToolwireError
+from toolwire.core.ids import new_id
+from toolwire.core.result import Result, failed
 from toolwire.gateway.agents import AgentRecord
 from toolwire.gateway.host import Gateway, gateway_on
 from toolwire.gateway.keys import FIRST_OWNER
+from toolwire.gateway.registration import MESSAGE_TOOL
+from toolwire.wire.card_messages import AgentRef
+
+MESSAGE_TIMEOUT_S = 600.0
+"""How long an agent may take to answer another's message."""
 
 
 class Host(Struct, frozen=True):
@@ -34,7 +42,7 @@ async def open_host(config: Config) -> AsyncGenerator[Host]:
     async with (
         open_data(config) as opened,
         gateway_on(config, opened) as gateway,
-        canvas_on(config, opened, GatewayDirectory(gateway)) as canvas,
+        canvas_on(config, opened, GatewayDirectory(gateway), GatewayMessages(gateway)) as canvas,
     ):
         yield Host(_joined(gateway.app, canvas), gateway, canvas)
 
@@ -97,3 +105,36 @@ class GatewayDirectory:
     def _info(self, record: AgentRecord) -> AgentInfo:
         online = self._gateway.presence.desk(record.agent_id).online
         return AgentInfo(record.agent_id, record.owner, record.name, online)
+
+
+class GatewayMessages:
+    """Messages to agents that are attached to the gateway; see `canvas.mailboxes.Messages`."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def takes(self, owner: str, agent_id: str) -> bool:
+        """Whether an agent is there and has a tool for messages."""
+        record = self._gateway.agents.known(agent_id)
+        if record is None or record.owner != owner or not self._gateway.presence.desk(agent_id).online:
+            return False
+        return any(entry.tool.name == MESSAGE_TOOL for entry in self._gateway.agents.catalog(agent_id))
+
+    async def hand(self, owner: str, agent_id: str, sender: AgentRef, text: str, cause: Call) -> Result:
+        """Call an agent's tool for messages."""
+        engine = self._gateway.engine
+        call = Call(
+            new_id("call"),
+            Caller(owner, owner, "toolbox"),
+            MESSAGE_TOOL,
+            {"message": f"Message from the agent {sender.name!r}:\n\n{text}"},
+            engine.clock.now() + MESSAGE_TIMEOUT_S,
+            agent_id,
+            parent=cause.id,
+            depth=cause.depth + 1,
+        )
+        try:
+            submission = await engine.submit(call, self._gateway.agents.catalog(agent_id))
+        except ToolwireError as error:
+            return failed(error.told, error.code)
+        return submission.record.result or failed("the agent gave no answer", "agent_lost")

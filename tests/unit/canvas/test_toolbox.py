@@ -104,8 +104,8 @@ async def test_an_agent_that_does_not_read_its_list_again_reaches_new_tools(tmp_
     async with open_site(tmp_path / "data") as site:
         desk = await desk_with(site, tmp_path / "radar")
         listed = await desk.agent.call("toolwire_list_tools")
-        (tool,) = listed["structuredContent"]["tools"]
-        assert tool["name"] == "test_radar_run_tests"
+        names = [tool["name"] for tool in listed["structuredContent"]["tools"]]
+        assert names == ["toolwire_connections", "test_radar_run_tests"]
         async with connected(site, desk.package) as card, anyio.create_task_group() as tasks:
 
             async def answer() -> None:

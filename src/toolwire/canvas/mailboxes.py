@@ -1,0 +1,148 @@
+"""What agents on the canvas have told each other and not yet read; a message to one that is attached is handed over.
+
+An agent that the gateway reaches gets a message as a call, and what it answers comes back as a message. Any other finds
+its messages when it reads. Messages are held in memory: a restart of the host forgets those that nobody has read.
+"""
+
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from toolwire.core.call import Call
+from toolwire.core.errors import RateLimited
+from toolwire.core.ids import new_id
+from toolwire.core.ports import Clock
+from toolwire.core.result import Result, Text
+from toolwire.wire.card_messages import AgentRef
+
+logger = logging.getLogger("toolwire.canvas")
+
+MAX_WAITING: Final = 200
+"""Messages from one agent to another that wait to be read."""
+MAX_HANDED: Final = 16
+"""Messages of one agent that others work on at the same time."""
+
+
+class Messages(Protocol):
+    """Hands messages to agents that can take them now."""
+
+    def takes(self, owner: str, agent_id: str) -> bool:
+        """Whether an agent takes messages now."""
+        ...
+
+    async def hand(self, owner: str, agent_id: str, sender: AgentRef, text: str, cause: Call) -> Result:
+        """Give a message to an agent, and wait for its answer.
+
+        Args:
+            owner: whose agents they are.
+            agent_id: whom it is for.
+            sender: who sends it.
+            text: the message.
+            cause: the call that this is done for.
+        """
+        ...
+
+
+class Letter(Struct, frozen=True):
+    """A message. `at` is Unix seconds, UTC; `failed` says that it tells why there is no answer."""
+
+    id: str
+    sender: AgentRef
+    text: str
+    at: float
+    failed: bool = False
+
+
+class Mailboxes:
+    """All agents' messages.
+
+    Args:
+        messages: reaches agents that are attached.
+        clock: tells the time.
+    """
+
+    def __init__(self, messages: Messages, clock: Clock) -> None:
+        self._messages = messages
+        self._clock = clock
+        self._boxes: dict[tuple[str, str, str], deque[Letter]] = {}
+        self._handed: dict[str, int] = {}
+        self._news = anyio.Event()
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Hand messages over until the block ends."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    def send(self, owner: str, sender: AgentRef, receiver: AgentRef, text: str, cause: Call) -> bool:
+        """Send a message; says whether the other has it at once, so that its answer will come by itself.
+
+        Raises:
+            RateLimited: the other has too many that it has not read or answered.
+        """
+        if self._tasks is not None and self._messages.takes(owner, receiver.id):
+            if self._handed.get(sender.id, 0) >= MAX_HANDED:
+                raise RateLimited(
+                    f"{MAX_HANDED} of your messages have no answer yet; wait for one with agent_wait",
+                    retry_after_ms=1000,
+                )
+            self._handed[sender.id] = self._handed.get(sender.id, 0) + 1
+            self._tasks.start_soon(self._hand, owner, sender, receiver, text, cause)
+            return True
+        self._put(owner, receiver.id, Letter(new_id("ltr"), sender, text, self._clock.now()))
+        return False
+
+    def take(self, owner: str, reader: str, sender: str) -> list[Letter]:
+        """What an agent has from another and has not read; it has, then."""
+        return list(self._boxes.pop((owner, reader, sender), ()))
+
+    async def wait(self, owner: str, reader: str, sender: str, timeout_s: float) -> list[Letter]:
+        """As `take`, as soon as there is something; nothing when the time is up."""
+        with anyio.move_on_after(timeout_s):
+            while (owner, reader, sender) not in self._boxes:
+                await self._news.wait()
+        return self.take(owner, reader, sender)
+
+    def waiting(self, owner: str, reader: str, sender: str) -> int:
+        """How many messages an agent has from another and has not read."""
+        return len(self._boxes.get((owner, reader, sender), ()))
+
+    async def _hand(self, owner: str, sender: AgentRef, receiver: AgentRef, text: str, cause: Call) -> None:
+        try:
+            result = await self._messages.hand(owner, receiver.id, sender, text, cause)
+        except Exception:
+            logger.exception("a message to agent %s failed inside the server", receiver.id)
+            result = Result((Text("the message could not be handed over; the host's log says why"),))
+        finally:
+            self._handed[sender.id] -= 1
+            if not self._handed[sender.id]:
+                del self._handed[sender.id]
+        told = "\n".join(part.text for part in result.content if isinstance(part, Text)) or "(it answered nothing)"
+        letter = Letter(new_id("ltr"), receiver, told, self._clock.now(), result.is_error)
+        try:
+            self._put(owner, sender.id, letter)
+        except RateLimited:
+            logger.warning("agent %s does not read its messages; an answer to it is lost", sender.id)
+
+    def _put(self, owner: str, reader: str, letter: Letter) -> None:
+        box = self._boxes.setdefault((owner, reader, letter.sender.id), deque())
+        if len(box) >= MAX_WAITING:
+            raise RateLimited(
+                f"{letter.sender.name!r} has {MAX_WAITING} messages there that were not read yet; wait until they are",
+                retry_after_ms=10_000,
+            )
+        box.append(letter)
+        self._news.set()
+        self._news = anyio.Event()
