@@ -136,7 +136,7 @@ class OpenDoor:
         """Let the caller in; see `surfaces.endpoint.Door.admit`."""
         return self._admission
 
-    def challenge(self) -> str:
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
         """Never asked for: nobody is refused here."""
         return "Bearer"
 

@@ -52,7 +52,7 @@ class Doors:
         name = credentials[0].decode()
         return Admission(Caller(name, name, "mcp"), self._endpoints[path])
 
-    def challenge(self) -> str:
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
         return "Name"
 
 

@@ -38,7 +38,7 @@ class ToolboxDoor:
         toolbox = self._toolboxes.of(self._directory.agent(visitor.owner, agent_id))
         return Admission(Caller(visitor.principal, visitor.owner, "toolbox"), toolbox.endpoint)
 
-    def challenge(self) -> str:
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
         """The value of `WWW-Authenticate` on a 401."""
         return 'Bearer realm="toolbox"'
 

@@ -1,8 +1,9 @@
 """Lets callers in to the agents' MCP endpoints; it does not read requests or answer them.
 
 Who gets in where (gateway.md 45, D22, X20): a `bak_` to its own agent; an `oag_` to every agent it may see, which are
-its own and the public ones; an access token of OAuth to the agents it was given for; an `agk_` nowhere. An agent that may not be seen or is not published over MCP is answered
-like one that does not exist. A `bak_` of another agent learns by 403 that an agent exists only if it may see it.
+its own and the public ones; an access token of OAuth to the agents it was given for; an `agk_` nowhere. An agent that
+may not be seen or is not published over MCP is answered like one that does not exist. A `bak_` or a token of another
+agent learns by 403 that an agent exists only if it may see it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,10 +13,12 @@ from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import AgentNotFound, Forbidden
+from toolwire.core.names import valid_tool_name
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity, identity_of
 from toolwire.gateway.library import Libraries
+from toolwire.gateway.places import agent_in, base_for
 from toolwire.gateway.rates import Pace, Rates
 from toolwire.surfaces.endpoint import TOOLS_ALONE, Admission, Endpoint, Headers, Library, Watch
 from toolwire.surfaces.parking import Parking
@@ -98,9 +101,16 @@ class GatewayDoor:
             return known.admission
         return self._admit(identity_of(key), agent_id)
 
-    def challenge(self) -> str:
-        """The value of `WWW-Authenticate` on a 401 (gateway.md 47); the address is absolute, as RFC 9728 has it."""
-        return f'Bearer realm="MCP", resource_metadata="{self.public_url}/.well-known/oauth-protected-resource"'
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
+        """The value of `WWW-Authenticate` on a 401 (gateway.md 47, D23).
+
+        The address is absolute and leads to metadata on the very endpoint that was asked, because clients compare the
+        two (RFC 9728, 3.3). A path goes into it only where it is an agent's: it is the asker's own text.
+        """
+        agent_id = agent_in(path)
+        below = path if agent_id is not None and valid_tool_name(agent_id) else ""
+        base = base_for(self.public_url, None if headers is None else headers.get(b"host"))
+        return f'Bearer realm="MCP", resource_metadata="{base}/.well-known/oauth-protected-resource{below}"'
 
     def _admit(self, identity: Identity, agent_id: str) -> Admission:
         record = self._agents.known(agent_id)
@@ -153,16 +163,6 @@ class GatewayDoor:
     def _forget(self, record: AgentRecord) -> None:
         self._places.pop(record.agent_id, None)
         self._admitted = {pair: known for pair, known in self._admitted.items() if pair[1] != record.agent_id}
-
-
-def agent_in(path: str) -> str | None:
-    """The agent that an MCP path names: `/{agent_id}/mcp` or `/agents/{agent_id}/mcp`."""
-    if not path.endswith("/mcp"):
-        return None
-    agent_id = path[1:-4]
-    if "/" in agent_id:
-        agent_id = agent_id.removeprefix("agents/")
-    return agent_id if agent_id and "/" not in agent_id else None
 
 
 def check_may_call(identity: Identity, record: AgentRecord | None, agent_id: str) -> None:

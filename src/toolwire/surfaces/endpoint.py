@@ -186,6 +186,6 @@ class Door(Protocol):
         """
         ...
 
-    def challenge(self) -> str:
-        """The value of `WWW-Authenticate` on a 401."""
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
+        """The value of `WWW-Authenticate` on a 401 to a request for `path` with these headers."""
         ...

@@ -318,7 +318,7 @@ class McpHttp:
         body = error_body(id_, row, error.code, error.told, {"request_id": request_id, **error.data})
         extra: list[RawHeader] = []
         if error.code == "unauthorized":
-            extra.append((b"www-authenticate", self._door.challenge().encode()))
+            extra.append((b"www-authenticate", self._door.challenge(hop.scope["path"], hop.headers).encode()))
         if error.code == "method_not_allowed":
             extra.append((b"allow", str(error.data.get("allow", "POST")).encode()))
         if error.code == "rate_limited":

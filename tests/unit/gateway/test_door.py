@@ -174,6 +174,26 @@ async def test_the_challenge_names_the_metadata_by_an_absolute_address():
     """gateway.md 47, X18."""
     world = await open_world()
     door = GatewayDoor(world.auth, world.agents, public_url="https://gw.example")
-    assert door.challenge() == (
-        'Bearer realm="MCP", resource_metadata="https://gw.example/.well-known/oauth-protected-resource"'
-    )
+    metadata = "https://gw.example/.well-known/oauth-protected-resource"
+    assert door.challenge() == f'Bearer realm="MCP", resource_metadata="{metadata}"'
+    assert door.challenge("/one/mcp") == f'Bearer realm="MCP", resource_metadata="{metadata}/one/mcp"'
+    assert door.challenge("/agents/one/mcp").endswith('/agents/one/mcp"')
+    assert door.challenge('/a"b\r\nx: y/mcp') == door.challenge()
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host", "base"),
+    [
+        ("http://127.0.0.1:8094", b"localhost:8094", "http://localhost:8094"),
+        ("http://127.0.0.1:8094", b"[::1]:8094", "http://[::1]:8094"),
+        ("http://127.0.0.1:8094", b"localhost:9", "http://127.0.0.1:8094"),
+        ("http://127.0.0.1:8094", b"gw.example:8094", "http://127.0.0.1:8094"),
+        ("https://gw.example", b"localhost", "https://gw.example"),
+        ("http://127.0.0.1:8094", b'localhost:8094/"x', "http://127.0.0.1:8094"),
+        ("http://127.0.0.1:8094", b"localhost:99999", "http://127.0.0.1:8094"),
+    ],
+)
+async def test_on_this_machine_the_challenge_names_the_address_that_was_asked(public_url: str, host: bytes, base: str):
+    world = await open_world()
+    door = GatewayDoor(world.auth, world.agents, public_url=public_url)
+    assert f'"{base}/.well-known' in door.challenge("/one/mcp", {b"host": host})

@@ -182,7 +182,8 @@ async def test_without_a_key_the_challenge_is_given_with_a_json_rpc_body():
             assert response.status_code == 401
             assert response.json()["error"]["data"]["code"] == "unauthorized"
             assert response.headers["www-authenticate"] == (
-                'Bearer realm="MCP", resource_metadata="http://gw.example/.well-known/oauth-protected-resource"'
+                'Bearer realm="MCP", resource_metadata='
+                f'"http://gw.example/.well-known/oauth-protected-resource/{site.agent_id}/mcp"'
             )
 
 

@@ -58,7 +58,7 @@ class ScriptedDoor:
             raise self.raises
         return self._admission
 
-    def challenge(self) -> str:
+    def challenge(self, path: str = "", headers: Headers | None = None) -> str:
         return 'Bearer resource_metadata="http://localhost/x"'
 
 

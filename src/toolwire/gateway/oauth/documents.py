@@ -14,8 +14,8 @@ from toolwire.core.errors import ToolwireError
 from toolwire.core.jsontypes import as_object, may_be_deep
 from toolwire.core.ports import Clock
 from toolwire.gateway.oauth.clients import Client, read_metadata
-from toolwire.gateway.oauth.redirects import is_loopback
 from toolwire.gateway.oauth.refused import Refused
+from toolwire.gateway.places import is_loopback
 
 MAX_DOCUMENT_BYTES = 16 * 1024
 MAX_URL_LEN = 512

@@ -3,7 +3,6 @@
 It sends nobody anywhere. Spec: OAuth 2.1, 2.3 and 7.5; RFC 8252, 7.1 and 7.3; RFC 9700, 4.1.3.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from toolwire.gateway.oauth.refused import Refused
+from toolwire.gateway.places import is_loopback
 
 MAX_URI_LEN = 512
 MAX_URIS = 10
@@ -93,16 +93,6 @@ def form_source(uri: str) -> str:
     """What `form-action` of a content security policy must let through for a browser to be sent to `uri`."""
     parts = urlsplit(uri)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _without_port(uri: str) -> tuple[str | None, str, str] | None:

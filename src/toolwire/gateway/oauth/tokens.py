@@ -15,13 +15,13 @@ from toolwire.core.errors import InvalidParam, ParseError
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
 from toolwire.gateway.agents import Agents
-from toolwire.gateway.door import agent_in
 from toolwire.gateway.oauth.clients import ClientIds
 from toolwire.gateway.oauth.consent import AUTHORIZE_PATH
 from toolwire.gateway.oauth.grants import SCOPE, Grants, Tokens
 from toolwire.gateway.oauth.places import Places
 from toolwire.gateway.oauth.refused import Refused
 from toolwire.gateway.oauth.requests import Form, check_scope, read_form, read_verifier
+from toolwire.gateway.places import agent_in
 from toolwire.surfaces.rest import read_json
 
 MAX_METADATA_BYTES = 16 * 1024

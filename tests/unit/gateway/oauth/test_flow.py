@@ -42,6 +42,7 @@ async def test_the_metadata_leads_from_the_endpoint_to_the_page(tmp_path: Path):
         resource = (await person.site.client.get(urlsplit(address).path)).json()
         server = (await person.site.client.get("/.well-known/oauth-authorization-server")).json()
     assert refused.status_code == 401
+    assert resource["resource"] == f"{BASE}/{agent_id}/mcp"
     assert resource["authorization_servers"] == [server["issuer"]] == [BASE]
     assert server["code_challenge_methods_supported"] == ["S256"]
     assert server["authorization_response_iss_parameter_supported"] is True
@@ -120,7 +121,7 @@ async def test_grants_and_clients_outlive_a_restart(tmp_path: Path):
 
 
 async def test_a_token_ends_by_itself_and_a_refresh_goes_on(tmp_path: Path):
-    async with open_person(tmp_path, oauth_token_ttl_s=0.001) as person:
+    async with open_person(tmp_path, oauth_token_ttl_s=1e-9) as person:
         agent_id = await person.agent("picked")
         tokens = await person.granted(agent_id)
         over = await person.list_tools(agent_id, tokens["access_token"])
