@@ -117,11 +117,10 @@ class ArrowLog:
     def end(self, running: RunningCall, result: Result) -> None:
         """Keep a call that has ended."""
         place, error = running.place, result.error
-        status: Status = "ok" if error is None else _STATUS.get(error.code, "error")
         seen = place.arrow.recorded
         ended = msgspec.structs.replace(
             running.logged,
-            status=status,
+            status=ended_as(result),
             ended_at=self._clock.now(),
             progress=running.logged.progress if seen else "",
             result_preview=_result_preview(result) if seen else "",
@@ -188,6 +187,11 @@ class ArrowLog:
         self._feed.tell(
             running.place.workspace, "call", {"arrow": running.place.arrow.id, **shown_call(running.logged)}
         )
+
+
+def ended_as(result: Result) -> Status:
+    """The status of a call that has ended so."""
+    return "ok" if result.error is None else _STATUS.get(result.error.code, "error")
 
 
 def shown_call(call: LoggedCall) -> JsonObject:

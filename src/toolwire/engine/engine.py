@@ -33,7 +33,7 @@ from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
 from toolwire.engine.held_keys import HeldKeys
 from toolwire.engine.offload import encode_record, unpack
-from toolwire.engine.record import CallRecord, Listener, Record
+from toolwire.engine.record import CallRecord, Listener, Observer, Record
 from toolwire.engine.recorder import Recorder
 from toolwire.engine.retention import sweep_for_ever
 
@@ -48,7 +48,7 @@ CUT_OFF = "the server stopped before the call had ended; send it again with the 
 
 
 class Engine:
-    """Runs calls and keeps their records. Use `running()` around everything else."""
+    """Runs calls and keeps their records. Use `running()` around everything else. `observers` are told of each call."""
 
     def __init__(self, store: Store, blobs: Blobs, clock: Clock, limits: Limits | None = None) -> None:
         self.store = store
@@ -61,6 +61,7 @@ class Engine:
         self._live: dict[str, Record] = {}
         self._keys = HeldKeys()
         self._tasks: TaskGroup | None = None
+        self.observers: list[Observer] = []
         self._new_scope = anyio.CancelScope
 
     @asynccontextmanager
@@ -344,6 +345,8 @@ class Engine:
         durable = call.durable
         self._live[call.id] = record
         result: Result | None = None
+        if self.observers:
+            record.begins(self.observers)
         try:
             if prompt:
                 result = await handler(call, record.emit)

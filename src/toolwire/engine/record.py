@@ -4,6 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -24,6 +25,9 @@ KEPT_EVENTS = 256
 
 Listener = Callable[[Stamped], None]
 """Told of every event as it happens; must not block. What it raises is logged and goes no further."""
+
+Observer: TypeAlias = "Callable[[Record], None]"
+"""Told of every call as it begins to run, whatever it is; as a listener."""
 
 
 class CallRecord(Struct, frozen=True, omit_defaults=True):
@@ -130,6 +134,14 @@ class Record:
             self.verdict = verdict
             if self.scope is not None:
                 self.scope.cancel()
+
+    def begins(self, observers: Sequence[Observer]) -> None:
+        """Tell those who look at all calls of this one."""
+        for observer in tuple(observers):
+            try:
+                observer(self)
+            except Exception:  # as for listeners
+                logger.exception("an observer of call %s failed", self.call.id)
 
     def listen(self, listener: Listener) -> None:
         """Tell `listener` of every event from now on, until the end."""
