@@ -32,6 +32,7 @@ from toolwire.canvas.families.granted import Families
 from toolwire.canvas.families.notes import NoteFamily
 from toolwire.canvas.families.terminals import TerminalFamily
 from toolwire.canvas.feed import Feed
+from toolwire.canvas.gateway_calls import GatewayCalls
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.mailboxes import Mailboxes, Messages
 from toolwire.canvas.packages import Packages
@@ -138,7 +139,14 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
             return cards.links
         return streams if streams.serves(path) else None
 
-    async with http.running(), cards.processes.running(), terminals.running(), mailboxes.running():
+    gateway_calls = GatewayCalls(workspaces, feed, engine)
+    async with (
+        http.running(),
+        cards.processes.running(),
+        terminals.running(),
+        mailboxes.running(),
+        gateway_calls.running(),
+    ):
         app = CanvasApp(http, door.serves, rest, socket_at, guard)
         yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
 
