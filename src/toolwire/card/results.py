@@ -128,7 +128,8 @@ def _as_payload(returned: Any) -> ToolResult | None:
         converted = msgspec.convert(given, ToolResult)
     except msgspec.ValidationError:
         return None
-    return converted if msgspec.to_builtins(converted) == {k: v for k, v in given.items() if v is not False} else None
+    is_all = list(msgspec.to_builtins(converted.content)) == list(given["content"])  # no part has more than is known
+    return converted if is_all else None
 
 
 def _pretty(value: Any) -> str:
