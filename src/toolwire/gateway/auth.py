@@ -5,20 +5,38 @@ nobody could tell which of them the request is meant to run under (gateway.md 45
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
 from toolwire.core.call import Caller
 from toolwire.core.errors import Forbidden, Unauthorized
 from toolwire.gateway.keys import FIRST_OWNER, KeyKind, KeyRecord, Keys
-from toolwire.gateway.oauth.grants import ACCESS_PREFIX, Access, Grants
 
 BEARER = b"bearer "
+ACCESS_PREFIX = "oat_"
+"""How OAuth's access tokens begin; the gateway makes them itself."""
 _ACCESS = ACCESS_PREFIX.encode()
 
 CallerKind = KeyKind | Literal["oat"]
 """What somebody calls with: a key, or an access token that an owner has let a client have."""
+
+
+class Access(Struct, frozen=True):
+    """What an access token opens. `key_id` is the grant's id: limits and records count by it, as they do by keys."""
+
+    key_id: str
+    owner: str
+    agents: frozenset[str]
+    expires_at: float
+
+
+class AccessTokens(Protocol):
+    """The access tokens that were given out."""
+
+    def find(self, secret: bytes) -> Access | None:
+        """What an access token opens now; `None` for one that is unknown, over or revoked."""
+        ...
 
 
 class Identity(Struct, frozen=True):
@@ -52,12 +70,12 @@ class Auth:
 
     Args:
         keys: all keys.
-        grants: what clients were given by OAuth; without it no access token is good.
+        tokens: OAuth's access tokens; without it none is good.
     """
 
-    def __init__(self, keys: Keys, grants: Grants | None = None) -> None:
+    def __init__(self, keys: Keys, tokens: AccessTokens | None = None) -> None:
         self._keys = keys
-        self._grants = grants
+        self._tokens = tokens
 
     def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
         """Tell `listener` of every key that is revoked; see `Keys.on_revoked`."""
@@ -115,7 +133,7 @@ class Auth:
         return identity
 
     def _access(self, secret: bytes) -> Access | None:
-        return self._grants.find(secret) if self._grants is not None and secret.startswith(_ACCESS) else None
+        return self._tokens.find(secret) if self._tokens is not None and secret.startswith(_ACCESS) else None
 
 
 def secret_in(credentials: Sequence[bytes]) -> bytes:

@@ -21,12 +21,12 @@ from msgspec.structs import replace
 from toolwire.core.errors import Conflict, KeyNotFound
 from toolwire.core.ids import new_id
 from toolwire.core.ports import Clock, Del, Op, Put, Store
+from toolwire.gateway.auth import ACCESS_PREFIX, Access
 from toolwire.gateway.keys import scan_all
 from toolwire.gateway.oauth.refused import Refused
 
 logger = logging.getLogger("toolwire.oauth")
 
-ACCESS_PREFIX = "oat_"
 REFRESH_PREFIX = "ort_"
 CODE_PREFIX = "oac_"
 SCOPE = "mcp"
@@ -91,15 +91,6 @@ class Grant(Struct, frozen=True, omit_defaults=True):
     accesses: tuple[Issued, ...]
     target: str = ""
     client_url: str = ""
-
-
-class Access(Struct, frozen=True):
-    """What an access token opens. `key_id` is the grant's id: limits and records count by it, as they do by keys."""
-
-    key_id: str
-    owner: str
-    agents: frozenset[str]
-    expires_at: float
 
 
 class Tokens(Struct, frozen=True):
