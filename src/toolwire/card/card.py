@@ -115,6 +115,10 @@ class Card:
             pause_s = RETRY_FIRST_S if was_ready else min(2 * pause_s, RETRY_MOST_S)
             await anyio.sleep(pause_s)
 
+    async def ready(self) -> None:
+        """Wait until the host knows the card."""
+        await self._ready.wait()
+
     async def request(self, method: str, params: Struct, type_: type[S]) -> S:
         """Ask the host, once connected.
 

@@ -6,7 +6,7 @@ It knows no author's API (card.card) and no transport: whoever opens the connect
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import anyio
 import msgspec
@@ -31,6 +31,8 @@ from toolwire.wire.card_messages import (
 )
 
 logger = logging.getLogger("toolwire.card")
+
+READY: Final = "host.ready"
 
 
 class Wire(Protocol):
@@ -116,7 +118,7 @@ class Session:
             raise CardError("payload_too_large", words)
         if self._is_over:
             raise WireLost("it has ended")
-        waiting = self._waiting[number] = _Waiting()
+        waiting = self._waiting[number] = _Waiting(method)
         try:
             async with self._sending:
                 await self._wire.send(body)
@@ -126,9 +128,7 @@ class Session:
         return _result(method, waiting.response)
 
     async def _open(self, sdk: str) -> None:
-        ready = await self.request("host.ready", ReadyParams(PROTOCOL, sdk))
-        assert isinstance(ready, Ready)
-        self._on_ready(ready)
+        await self.request(READY, ReadyParams(PROTOCOL, sdk))
 
     def _end(self) -> None:
         """Nobody need wait for the host any more, and nobody there waits for us."""
@@ -143,14 +143,19 @@ class Session:
             message = read_from_host(text)
             if isinstance(message, Event):
                 self._take_event(message, tasks)
-                return
+            else:
+                self._take_response(message)
         except (InvalidRequest, msgspec.DecodeError) as error:
             logger.warning("the host said what cannot be read: %s", error)
+
+    def _take_response(self, response: Response) -> None:
+        waiting = self._waiting.get(response.id)
+        if waiting is None:
             return
-        waiting = self._waiting.get(message.id)
-        if waiting is not None:
-            waiting.response = message
-            waiting.done.set()
+        waiting.response = response
+        waiting.done.set()
+        if waiting.method == READY and response.error is UNSET:  # before the events that come after it
+            self._on_ready(msgspec.json.decode(response.result or b"", type=Ready))
 
     def _take_event(self, event: Event, tasks: TaskGroup) -> None:
         type_ = EVENTS.get(event.event)
@@ -179,7 +184,8 @@ class Session:
 class _Waiting:
     """A request that waits for its answer; `response` stays `None` if the connection ends first."""
 
-    def __init__(self) -> None:
+    def __init__(self, method: str) -> None:
+        self.method = method
         self.done = anyio.Event()
         self.response: Response | None = None
 

@@ -2,3 +2,6 @@
 
 from toolwire.testing.agents import Answered as Answered
 from toolwire.testing.agents import Harness as Harness
+from toolwire.testing.cards import MockCall as MockCall
+from toolwire.testing.cards import MockHost as MockHost
+from toolwire.testing.cards import text_of as text_of

@@ -8,7 +8,7 @@ In an async test: `answered = await Harness(agent).acall(…)`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from typing import Any, Final
 
 import anyio
@@ -17,11 +17,13 @@ from msgspec import Struct
 from toolwire.agent.agent import Agent
 from toolwire.agent.answer import answer_of
 from toolwire.agent.context import DELTA, Inbound
+from toolwire.agent.files import AttachedFile, NewFile
 from toolwire.agent.journal import Answer
 from toolwire.core.event import Log, Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
+from toolwire.sdk.result import ToolError
 from toolwire.wire.link import Message
 
 _WRITTEN_AT: Final = "2026-01-01T00:00:00.000Z"
@@ -62,8 +64,12 @@ class Harness:
         agent: whose tools are called.
         history: what `ctx.history()` finds, the oldest first: payloads, of which one with "message" was said to the
             agent and any other by it.
-        attachments: what `ctx.attachments` holds: objects with a `file_id` and whatever else is known.
+        attachments: what `ctx.attachments` holds: objects with a `file_id` and whatever else is known; the content is
+            `data`, as bytes.
         deadline: `ctx.deadline`, in Unix seconds.
+
+    Attributes:
+        files: by name, the contents that tools have given to `ctx.file`.
     """
 
     def __init__(
@@ -77,6 +83,7 @@ class Harness:
         self._agent = agent
         self._channel_id = new_id("ch")
         self._attachments = list(attachments)
+        self.files: dict[str, bytes] = {}
         self._deadline = deadline
         self._rows = tuple(
             self._row(offset, "chat_message" if "message" in payload else "agent_reply", payload)
@@ -118,11 +125,13 @@ class Harness:
         raise RuntimeError(f"an event loop is at work here already: use `await harness.{instead}(…)`")
 
     async def _answered(self, payload: JsonObject) -> Answered:
-        payload = {**payload, "attachments": self._attachments}
+        shown = [{name: value for name, value in file.items() if name != "data"} for file in self._attachments]
+        payload = {**payload, "attachments": shown}
         if self._deadline != math.inf:
             payload["metadata"] = {"deadline": self._deadline}
         message = self._row(len(self._rows) + 1, "chat_message", payload)
-        bench = _Bench(self._rows)
+        contents = {str(file["file_id"]): bytes(file["data"]) for file in self._attachments if "data" in file}
+        bench = _Bench(self._rows, _BenchFiles(contents, self.files))
         inbound = Inbound(message, bench)
         try:
             async with self._agent.opened():
@@ -139,7 +148,8 @@ class Harness:
 class _Bench:
     """The channel of a harness: keeps what is said on it."""
 
-    def __init__(self, rows: tuple[Message, ...]) -> None:
+    def __init__(self, rows: tuple[Message, ...], files: "_BenchFiles") -> None:
+        self.files = files
         self.said: list[str] = []
         self.progress: list[Progress] = []
         self.logged: list[Log] = []
@@ -168,3 +178,20 @@ class _Bench:
 
     async def read(self, channel_id: str, since: int, limit: int) -> tuple[Message, ...]:
         return tuple(row for row in self._rows if row.offset > since and row.type != DELTA)[:limit]
+
+
+class _BenchFiles:
+    """The files of a harness: what came along, by id, and what was returned, by name."""
+
+    def __init__(self, contents: dict[str, bytes], returned: dict[str, bytes]) -> None:
+        self._contents = contents
+        self._returned = returned
+
+    async def stream(self, file: AttachedFile) -> AsyncGenerator[bytes]:
+        if file.file_id not in self._contents:
+            raise ToolError(f"the file {file.file_id!r} has no content here; give the harness its `data`")
+        yield self._contents[file.file_id]
+
+    async def add(self, new: NewFile, pieces: AsyncIterable[bytes]) -> str:
+        self._returned[new.filename] = b"".join([piece async for piece in pieces])
+        return new_id("file")

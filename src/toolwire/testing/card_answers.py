@@ -1,0 +1,123 @@
+"""What a mock host answers to cards: the same refusals as a host's, and simple fakes behind them; it calls no tools."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from toolwire.card.errors import CardError
+from toolwire.card.manifest import Manifest
+from toolwire.wire.card_messages import (
+    CardParams,
+    CardRef,
+    CommandParams,
+    CommandResult,
+    ConfirmParams,
+    ConfirmResult,
+    Done,
+    KeysResult,
+    Peer,
+    PeersResult,
+    StoreParams,
+    StoreScopeParams,
+    StoreSetParams,
+    ValueResult,
+    WriteParams,
+)
+
+Answer: TypeAlias = Callable[[Any], Any]
+"""Answers a method: gets its params, gives its result, or an awaitable of that; raises `CardError` to refuse."""
+RunCommand: TypeAlias = Callable[[str, str], "CommandResult | str"]
+"""Gets a terminal's id and a command."""
+Confirm: TypeAlias = "bool | Callable[[ConfirmParams], bool]"
+
+DONE = Done()
+
+
+class CardAnswers:
+    """Answers what is about peers, terminals, questions and storage. See `cards.MockHost` for the arguments."""
+
+    def __init__(self, manifest: Manifest, agents: Sequence[Peer], run_command: RunCommand, confirm: Confirm) -> None:
+        self.copies: tuple[CardRef, ...] = ()
+        self.storage: dict[str, dict[str, Any]] = {}
+        self.written: dict[str, str] = {}
+        self._manifest = manifest
+        self._agents = tuple(agents)
+        self._run_command = run_command
+        self._confirm = confirm
+
+    def table(self) -> Mapping[str, Answer]:
+        """The methods by name."""
+        return {
+            "agents.list": self._list,
+            "terminals.run": self._run,
+            "terminals.write": self._write,
+            "ui.confirm": self._ask,
+            "storage.get": self._get,
+            "storage.set": self._set,
+            "storage.delete": self._delete,
+            "storage.keys": self._keys,
+            "storage.clear": self._clear,
+        }
+
+    def _list(self, params: CardParams) -> Struct:
+        self._need("agents.read")
+        self._copy(params.card)
+        return PeersResult(self._agents)
+
+    def _run(self, params: CommandParams) -> Struct:
+        self._check_terminal(params.terminal, params.card)
+        ran = self._run_command(params.terminal, params.command)
+        return CommandResult(0, ran) if isinstance(ran, str) else ran
+
+    def _write(self, params: WriteParams) -> Struct:
+        self._check_terminal(params.terminal, params.card)
+        self.written[params.terminal] = self.written.get(params.terminal, "") + params.data
+        return DONE
+
+    def _ask(self, params: ConfirmParams) -> Struct:
+        self._copy(params.card)
+        return ConfirmResult(self._confirm if isinstance(self._confirm, bool) else self._confirm(params))
+
+    def _get(self, params: StoreParams) -> Struct:
+        kept = self._kept(params)
+        return ValueResult(params.key in kept, kept.get(params.key))
+
+    def _set(self, params: StoreSetParams) -> Struct:
+        self._kept(params)[params.key] = params.value
+        return DONE
+
+    def _delete(self, params: StoreParams) -> Struct:
+        self._kept(params).pop(params.key, None)
+        return DONE
+
+    def _keys(self, params: StoreScopeParams) -> Struct:
+        return KeysResult(tuple(sorted(self._kept(params))))
+
+    def _clear(self, params: StoreScopeParams) -> Struct:
+        self._kept(params).clear()
+        return DONE
+
+    def _kept(self, params: StoreParams | StoreSetParams | StoreScopeParams) -> dict[str, Any]:
+        holder = self._manifest.name if params.scope == "package" else self._copy(params.card)
+        return self.storage.setdefault(holder, {})
+
+    def _copy(self, named: str | None) -> str:
+        ids = [copy.id for copy in self.copies]
+        if named is None and len(ids) == 1:
+            return ids[0]
+        if named not in ids:
+            raise CardError("invalid_param", f"say in `card` which copy this is about, one of {', '.join(ids)}")
+        return str(named)
+
+    def _need(self, permission: str) -> None:
+        if permission not in self._manifest.permitted():
+            words = f"the manifest does not ask for {permission!r}; add it to permissions"
+            raise CardError("permission_denied", words)
+
+    def _check_terminal(self, terminal: str, card: str | None) -> None:
+        self._need("terminals.write")
+        self._copy(card)
+        if not any(peer.id == terminal and peer.kind == "shell" and peer.connected for peer in self._agents):
+            words = f"no terminal {terminal!r} is connected to this card; ask the user to draw an arrow to one"
+            raise CardError("not_connected", words)
