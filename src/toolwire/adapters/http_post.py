@@ -8,7 +8,7 @@ proxies of the environment are not asked, and of an answer's body little is read
 import re
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -32,6 +32,7 @@ MAX_ERROR_CHARS = 300
 _HOST = re.compile(rb"[A-Za-z0-9_.:-]+")
 
 Network: TypeAlias = IPv4Network | IPv6Network
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class Blocked(Exception):
@@ -47,10 +48,17 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     Args:
         allowed: networks that need not be public; to these plain http and any port is allowed, too.
         context: for TLS; the default trusts what the system's Python trusts.
+        resolve: the addresses of a host (first) for a port (second); `OSError` when it has none.
     """
 
-    def __init__(self, allowed: Sequence[Network] = (), context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        allowed: Sequence[Network] = (),
+        context: ssl.SSLContext | None = None,
+        resolve: Resolve | None = None,
+    ) -> None:
         self._allowed = tuple(allowed)
+        self._resolve = resolve or resolved
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
         verify = True if context is None else context
         self._inner = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits)
@@ -87,10 +95,9 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         """
         port = url.port or (443 if url.scheme == "https" else 80)
         try:
-            found = await anyio.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+            addresses = [url.host] if _is_address(url.host) else await self._resolve(url.host, port)
         except (OSError, UnicodeError):
             raise httpx2.ConnectError(f"the host {url.host!r} cannot be resolved") from None
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
         for address in addresses:
             if self._is_allowed(address):
                 continue
@@ -118,6 +125,7 @@ class HttpPoster:
         timeout_s: of one attempt, all in all.
         allow_cidrs: networks such as `10.0.0.0/8` that may be asked although they are not public.
         context: for TLS, see `PinnedTransport`.
+        resolve: for names, see `PinnedTransport`.
 
     Raises:
         ValueError: one of `allow_cidrs` is no network.
@@ -129,11 +137,13 @@ class HttpPoster:
         timeout_s: float = 10.0,
         allow_cidrs: Sequence[str] = (),
         context: ssl.SSLContext | None = None,
+        resolve: Resolve | None = None,
     ) -> None:
         self._clock = clock
         self._timeout_s = timeout_s
         self._allowed = [ip_network(cidr, strict=False) for cidr in allow_cidrs]
         self._context = context
+        self._resolve = resolve
         self._opened: PinnedTransport | None = None
 
     async def check(self, url: str) -> str | None:
@@ -169,7 +179,7 @@ class HttpPoster:
     @property
     def _transport(self) -> PinnedTransport:
         if self._opened is None:  # reading the machine's certificates takes 20 ms, and most gateways tell nobody
-            self._opened = PinnedTransport(self._allowed, self._context)
+            self._opened = PinnedTransport(self._allowed, self._context, self._resolve)
         return self._opened
 
     async def _post(self, url: httpx2.URL, headers: Mapping[str, str], body: bytes) -> Posted:
@@ -193,6 +203,26 @@ class HttpPoster:
             return max(0.0, parsedate_to_datetime(value).timestamp() - self._clock.now())
         except (ValueError, OverflowError):
             return None
+
+
+async def resolved(host: str, port: int) -> Sequence[str]:
+    """The addresses of a host, as the machine resolves it.
+
+    Raises:
+        OSError: it has none.
+        UnicodeError: it is no name.
+    """
+    found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _is_address(host: str) -> bool:
+    """Whether a host is an address in its one plain form; others, such as 0x7f.1, go through the resolver."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 async def _drain(response: httpx2.Response) -> None:
