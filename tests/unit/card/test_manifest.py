@@ -118,6 +118,7 @@ FULLWIDTH = "".join(chr(ord(c) + 0xFEE0) for c in "NeuroSquad")
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place_and_a_code(changed: dict[str, Any], path: str, code: str) -> None:
+    """cards.md 17, 21-24, 54."""
     report = check_manifest(encoded(changed))
     assert not report.ok
     assert (path, code) in {(finding.path, finding.code) for finding in report.errors}, report.errors
