@@ -2,8 +2,8 @@
 
 from toolwire.agent.agent import Agent as Agent
 from toolwire.agent.agent import run_agent as run_agent
-from toolwire.agent.context import AttachedFile as AttachedFile
 from toolwire.agent.context import Ctx as Ctx
+from toolwire.agent.files import AttachedFile as AttachedFile
 from toolwire.agent.journal import Answer as Answer
 from toolwire.agent.journal import Journal as Journal
 from toolwire.agent.journal import MemoryJournal as MemoryJournal

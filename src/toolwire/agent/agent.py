@@ -352,12 +352,15 @@ class _Registrar:
 @asynccontextmanager
 async def _prepared(agent: Agent, target: Target, journal: JournalOrPath) -> AsyncGenerator[tuple[Worker, OpenSocket]]:
     """A worker for `agent`, and what opens its links; a journal that is opened for it is closed at the end."""
-    from toolwire.agent.websocket import websocket_opener  # noqa: PLC0415 -- keeps websockets out of the import of tools
+    # These keep HTTP and WebSockets out of the import of tools.
+    from toolwire.agent.gateway_files import GatewayFiles  # noqa: PLC0415
+    from toolwire.agent.websocket import websocket_opener  # noqa: PLC0415
 
     open_socket = websocket_opener(target.url, target.key)
     memory = open_journal(journal)
     try:
         async with agent.worker(memory) as worker:
+            worker.files = GatewayFiles(target.url, target.key)
             yield worker, open_socket
     finally:
         if memory is not journal:

@@ -4,16 +4,16 @@ It does not publish the answer: what the tool returns is the answer.
 """
 
 import math
+import os
 import threading
 from collections.abc import Awaitable, Generator
 from typing import Any, Final, Protocol, Self
 
 import anyio.from_thread
 import anyio.lowlevel
-import msgspec
-from msgspec import Struct
 
 from toolwire.agent.asking import GatewayAsker
+from toolwire.agent.files import AttachedFile, FilePlace, Returned, attached_files, returned_file
 from toolwire.core.call import Call, Caller
 from toolwire.core.event import Chunk, Event, Log, Paused, Progress
 from toolwire.core.jsontypes import JsonObject, as_object
@@ -32,6 +32,11 @@ SOMEBODY: Final = Caller(principal="", owner="", surface="gateway")
 
 class Channel(Protocol):
     """What a context needs of the channel its message came by."""
+
+    @property
+    def files(self) -> FilePlace | None:
+        """Where files are read and kept; `None` where there is no such place."""
+        ...
 
     def publish_delta(self, message: Message, payload: JsonObject) -> None:
         """Send a part of the answer to `message`; it may get lost with the link."""
@@ -66,17 +71,6 @@ class Channel(Protocol):
         ...
 
 
-class AttachedFile(Struct, frozen=True):
-    """A file that came along with the call, as the gateway describes it; `download_url` needs no further key."""
-
-    file_id: str
-    filename: str | None = None
-    content_type: str | None = None
-    size: int | None = None
-    download_url: str | None = None
-    expires_at: str | None = None
-
-
 class Ctx(ToolContext):
     """The surroundings of one message to an agent. Made by hand it belongs to no channel, for unit tests of a tool.
 
@@ -96,7 +90,7 @@ class Ctx(ToolContext):
         message, channel = inbound.message, inbound.channel
         self._inbound = inbound
         self.channel_id = message.channel_id
-        self.attachments = _attachments(message.payload.get("attachments"))
+        self.attachments = attached_files(message.payload.get("attachments"), channel.files)
         self._message, self._channel = message, channel
         return self
 
@@ -138,6 +132,27 @@ class Ctx(ToolContext):
             rows = [row for row in page if row.offset < end and row.type != DELTA] + rows
             end = since + 1
         return rows[-limit:]
+
+    async def file(
+        self, data: bytes | str | os.PathLike[str], name: str | None = None, content_type: str | None = None
+    ) -> Returned:
+        """A file to return: it is kept at the gateway, and the caller gets a small picture itself, else a link to it.
+
+        Args:
+            data: the content, or the path of a file that has it.
+            name: what the file is called; for a path by default its own name.
+            content_type: what it is; by default what its name says.
+
+        Returns:
+            A content block; return it alone, or in a list with others. Where there is no gateway, as in a context made
+            by hand, it has the content in itself.
+
+        Raises:
+            ToolError: the gateway does not take it, for example because it is too large.
+            OSError: the file cannot be read.
+            ValueError: there is no name.
+        """
+        return await returned_file(data, name, content_type, None if self._channel is None else self._channel.files)
 
     async def inquire(self, type: str, payload: JsonObject, expected: str) -> Message | None:
         """Ask on the channel, without ending the call, and wait for the answer.
@@ -319,12 +334,3 @@ def delta_of(event: Event) -> JsonObject | None:
             return {"text": "", "pause": {} if retry_after_s is None else {"retry_after_s": retry_after_s}}
         case _:
             return None
-
-
-def _attachments(value: Any) -> tuple[AttachedFile, ...]:
-    if not value:
-        return ()
-    try:
-        return msgspec.convert(value, tuple[AttachedFile, ...])
-    except msgspec.ValidationError:
-        return ()

@@ -50,7 +50,7 @@ def websocket_opener(url: str, key: str) -> OpenSocket:
         InvalidParam: `url` is not the address of a gateway.
     """
     address = link_url(url)
-    here = _is_loopback(address.hostname or "")
+    here = is_loopback(address.hostname or "")
     if not here and address.scheme == "ws":
         _log.warning("the agent's key travels unencrypted to %s; use https:// beyond a network that you trust", url)
 
@@ -120,7 +120,8 @@ def _lost(closed: ConnectionClosed) -> LinkLost:
     return LinkLost(f"closed with {frame.code}" + (f", {frame.reason}" if frame.reason else ""))
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, to which no proxy leads."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -19,6 +19,7 @@ from toolwire.agent.answer import answer_of, busy_answer, unexpected_failure, un
 from toolwire.agent.answers import Sources
 from toolwire.agent.at_once import AtOnce
 from toolwire.agent.context import DELTA, Inbound
+from toolwire.agent.files import FilePlace
 from toolwire.agent.journal import Answer, Journal, PromptJournal
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.agent.presented import Presented
@@ -120,6 +121,7 @@ class Worker:
         sources: what it offers beside tools.
 
     Attributes:
+        files: where its tools read and keep files; set before it is attached.
         presented: what the gateway is told the agent is.
         unfinished: how many messages were given up at the end of `working()`.
     """
@@ -140,6 +142,7 @@ class Worker:
         self.outgoing = Outgoing()
         self._replies = Replies(self.outgoing, self._refs)
         self._reads = Reads(self.outgoing, self._refs)
+        self.files: FilePlace | None = None
         self.presented = Presented(registration, sources, self.outgoing, self._refs)
         self._held: dict[str, _Held] = {}
         self._cancelled_early: OrderedDict[str, None] = OrderedDict()

@@ -5,7 +5,7 @@ counted in the same transactions, so that the count is right after a crash. Spec
 """
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -175,6 +175,14 @@ class Files:
     def grant(self, principal: str, file_id: str) -> Op:
         """What lets a principal read a file: the agent that it was sent to, the caller it was returned to."""
         return Put("file_grant", principal, file_id, b"", None, self._clock.now() + self.rules.file_ttl_s)
+
+    async def give(self, principal: str, file_ids: Iterable[str]) -> None:
+        """Let a principal read these files, from now on.
+
+        Raises:
+            StoreUnavailable: the store cannot be written.
+        """
+        await self._store.tx([self.grant(principal, file_id) for file_id in file_ids])
 
     async def extend(self, record: FileRecord, until: float) -> FileRecord:
         """Keep a file at least `until` (Unix seconds): somebody was promised it for so long.

@@ -17,7 +17,7 @@ from toolwire.engine.recover import recover
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.app import ALIAS, gateway_app
-from toolwire.gateway.attachments import Attachments
+from toolwire.gateway.audit import Audit
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channel_ages import ChannelAges
 from toolwire.gateway.channels import Channels
@@ -26,8 +26,7 @@ from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.desk import Rules
 from toolwire.gateway.door import Behind, GatewayDoor
-from toolwire.gateway.file_links import FileLinks
-from toolwire.gateway.files import FileRules, Files
+from toolwire.gateway.file_service import file_service
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
@@ -93,18 +92,6 @@ def _http_settings(config: Config) -> HttpSettings:
     )
 
 
-def _files(config: Config, opened: Opened) -> Files:
-    links = FileLinks(opened.secret, opened.clock, config.public_url or "")
-    rules = FileRules(
-        config.file_limit_bytes,
-        config.owner_files_limit_bytes,
-        config.upload_url_ttl_s,
-        config.download_url_ttl_s,
-        config.file_ttl_s,
-    )
-    return Files(opened.store, opened.blobs, opened.clock, links, rules)
-
-
 @asynccontextmanager
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
@@ -116,19 +103,20 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     conversations = Conversations(channels, store, clock)
     rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
     presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
-    files = _files(config, opened)
-    attachments = Attachments(files, clock, config.attachments_max, config.keyed_deadline_s)
-    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s, attachments)
+    kept = file_service(config, opened)
+    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s, kept.attachments)
     post = Post(presence, channels, engine.recorder, clock)
     ages = ChannelAges(store, channels, clock)
 
     def provider_for(record: AgentRecord) -> AgentProvider:
-        return AgentProvider(record.agent_id, courier)
+        return AgentProvider(record.agent_id, courier, settler=kept.settler(record, agents))
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened)
+    audit = Audit(store, engine.recorder, config.audit_bodies)
+    engine.observers.append(audit.observe)
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
     behind = Behind(Libraries(agents, presence.asks), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, conversations, behind)
@@ -153,23 +141,24 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns), rates).routes(),
-        *FileRoutes(reader, files, clock).routes(),
+        *FileRoutes(reader, kept.files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)
 
     def resume_with(call: Call) -> Handler | None:
         known = agents.known(call.agent_id)
-        return None if known is None else AgentProvider(call.agent_id, courier).resume
+        return None if known is None else provider_for(known).resume
 
     async with engine.running(), parking.running(), http.running(), anyio.create_task_group() as tasks:
         await keys.load()
         await agents.load()
         await grants.load()
         await hooks.shelf.load()
+        await audit.load()
         left = await presence.load()
         await courier.take_up(left)
         await post.take_up(left)
-        for keep in (presence.keep, post.keep, ages.keep, files.keep, hooks.outbox.keep):
+        for keep in (presence.keep, post.keep, ages.keep, kept.files.keep, hooks.outbox.keep):
             tasks.start_soon(keep)
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)

@@ -62,6 +62,22 @@ class Courier(Protocol):
         ...
 
 
+class Settler(Protocol):
+    """Looks after files in what an agent answers."""
+
+    def concerns(self, result: Result) -> bool:
+        """Whether there is anything to do."""
+        ...
+
+    async def settle(self, call: Call, result: Result) -> Result:
+        """The result as the caller gets it.
+
+        Raises:
+            InvalidAgentResponse: the agent names what is not its own.
+        """
+        ...
+
+
 class AgentProvider:
     """The tools of one agent, as a `Delegate`.
 
@@ -69,11 +85,15 @@ class AgentProvider:
         agent_id: whose tools these are.
         courier: carries the calls.
         tools: what `tools()` says; the gateway keeps the agent's catalogue itself and leaves this empty.
+        settler: looks after files in answers; without it they go as they are.
     """
 
-    def __init__(self, agent_id: str, courier: Courier, tools: Sequence[Tool] = ()) -> None:
+    def __init__(
+        self, agent_id: str, courier: Courier, tools: Sequence[Tool] = (), settler: Settler | None = None
+    ) -> None:
         self.agent_id = agent_id
         self._courier = courier
+        self._settler = settler
         self._tools = tuple(tools)
         self.attach = courier.attach
         self.ready = courier.ready
@@ -96,8 +116,12 @@ class AgentProvider:
             OutcomeUnknown: the agent had begun it before and cannot say how it ended.
             InvalidAgentResponse: the answer is no result.
         """
-        return result_of(await self._courier.exchange(call, emit))
+        result = result_of(await self._courier.exchange(call, emit))
+        settler = self._settler
+        return result if settler is None or not settler.concerns(result) else await settler.settle(call, result)
 
     async def resume(self, call: Call, emit: Emit) -> Result:
         """Wait for the end of a call from before a restart; see `core.handler.Delegate.resume`."""
-        return result_of(await self._courier.resume(call, emit))
+        result = result_of(await self._courier.resume(call, emit))
+        settler = self._settler
+        return result if settler is None or not settler.concerns(result) else await settler.settle(call, result)

@@ -66,6 +66,9 @@ INPUT_REQUIRED = "agent.input_required"
 USER_CONTINUE = "user.continue"
 """The owner answers an `INPUT_REQUIRED`."""
 
+FILE_URI = "toolwire://files/"
+"""Before a file's id: a `resource_link` to it in an agent's answer becomes the picture, or a link that opens it."""
+
 
 class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A tool that an agent registers (gateway.md §6, sync).
