@@ -4,6 +4,7 @@ import json
 import shutil
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -13,8 +14,8 @@ from mcp.types import TextContent
 
 from tests.card_sdk.bundles import bundled, headless
 from tests.card_sdk.package import built
-from tests.e2e.canvas_hosts import running_host, toolbox
-from tests.e2e.running import toolwire
+from tests.e2e.canvas_hosts import Host, running_host, toolbox
+from tests.e2e.running import POLL_S, STOP_LIMIT_S, toolwire
 from tests.unit.card.manifests import GOOD, manifest
 
 pytestmark = pytest.mark.e2e
@@ -25,6 +26,7 @@ TOOLS = manifest(
         GOOD["tools"][0],
         {"name": "shout", "description": "Shouts.", "inputSchema": {"type": "object"}},
         {"name": "wait", "description": "Waits.", "inputSchema": {"type": "object"}, "timeoutMs": 1000},
+        {"name": "hang", "description": "Waits for long.", "inputSchema": {"type": "object"}, "timeoutMs": 120000},
     ],
 )
 
@@ -35,11 +37,13 @@ card.tools.handle<{ text: string }>("shout", async ({ text }, call) => {
   await card.log.info(`${call.agent.name} shouts`);
   return { was: await card.storage.get("last"), now: text.toUpperCase(), by: call.agent.name, on: call.card.name };
 });
-card.tools.handle("wait", (_, call) => new Promise((_resolve, reject) =>
+for (const name of ["wait", "hang"]) card.tools.handle(name, (_, call) => new Promise((_resolve, reject) => {
+  void card.log.info("waits");
   call.signal.addEventListener("abort", () => {
     void card.log.info(`gave up: ${call.signal.reason.code}`);
     reject(call.signal.reason);
-  })));
+  });
+}));
 """
 
 
@@ -97,20 +101,45 @@ async def test_a_key_that_opens_nothing_and_a_package_that_is_not_there_end_it_w
 
 
 async def test_a_card_outlives_its_host_and_answers_the_next_one(tmp_path: Path):
-    """Its handlers stay; calls that were under way are cancelled, and what it asked is refused."""
+    """Its handlers stay; a call that was under way is cancelled, and what it says of that waits for the next host."""
     folder = radar(tmp_path)
     async with AsyncExitStack() as stack:
         async with running_host(tmp_path) as host:
-            agent, _, _ = await host.desk(folder)
+            agent, card, path = await host.desk(folder)
             url, key = host.ready.url, host.ready.owner_key
             running = await stack.enter_async_context(headless(built(), url, key, "test-radar", folder / "index.html"))
             await running.says("connected:")
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            tasks.start_soon(hang, agent)
+            await logged(host, f"{path}/cards/{card['id']}/log", "waits")
         await running.says("not connected:")
-        async with running_host(tmp_path, httpx2.URL(url).port or 0), toolbox(agent) as session:
+        async with running_host(tmp_path, httpx2.URL(url).port or 0) as host, toolbox(agent) as session:
             await running.says("connected:")
+            await logged(host, f"{path}/cards/{card['id']}/log", "gave up: unloaded")
             shouted = await session.call_tool("test_radar_shout", {"text": "again"})
             assert isinstance(shouted.content[0], TextContent)
             assert '"now": "AGAIN"' in shouted.content[0].text
+
+
+async def hang(agent: dict[str, Any]) -> None:
+    """A call whose host goes away."""
+    params: dict[str, Any] = {"name": "test_radar_hang", "arguments": {}}
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {"authorization": f"Bearer {agent['agent_key']}", "accept": "application/json, text/event-stream"}
+    async with httpx2.AsyncClient(timeout=60) as client:
+        with pytest.raises(httpx2.TransportError):
+            await client.post(agent["toolbox_url"], json=body, headers=headers)
+
+
+async def logged(host: Host, path: str, text: str) -> None:
+    """Wait until a card's log has a line."""
+    lines: list[str] = []
+    for _ in range(int(STOP_LIMIT_S / POLL_S)):
+        lines = [line["text"] for line in (await host.ask("GET", path))["lines"]]
+        if text in lines:
+            return
+        await anyio.sleep(POLL_S)
+    raise AssertionError(f"the log has no line {text!r}: {lines}")
 
 
 async def test_one_process_answers_for_all_copies_and_gives_way_to_the_next(tmp_path: Path):

@@ -2,9 +2,13 @@
 
 import type { ToolCall } from "@toolwire/card-sdk";
 import { CallCancelled, isCardSdkError, toolText } from "@toolwire/card-sdk";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { asked, connected, textOf } from "./hosts.js";
 import { settle } from "./manifest.js";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("a handler gets the arguments and the call (cards.md 28-33, decision 41)", async () => {
   const [host, card] = await connected();
@@ -242,4 +246,24 @@ test("halves of characters do not break the connection", async () => {
   const [host, card] = await connected();
   card.tools.handle("run_tests", () => toolText("half \ud83e and \\ud83e"));
   expect(await textOf(host.callTool("run_tests"))).toBe("half \ufffd and \\ud83e");
+});
+
+test("two hundred calls at once are all answered (cards.md 38)", async () => {
+  const [host, card] = await connected();
+  card.tools.handle<{ filter: string }>("run_tests", async ({ filter }, { progress }) => {
+    progress(filter);
+    await settle();
+    return filter;
+  });
+  const calls = Array.from({ length: 200 }, (_, at) => textOf(host.callTool("run_tests", { filter: String(at) })));
+  expect(await Promise.all(calls)).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
+});
+
+test("a flood of progress costs a message every 250 ms (decision 27)", async () => {
+  const [host, card] = await connected();
+  card.tools.handle("run_tests", (_, { progress }) => {
+    for (let step = 0; step < 10_000; step += 1) progress(`step ${step}`);
+  });
+  await host.callTool("run_tests");
+  expect(host.progress.map(({ message }) => message)).toEqual(["step 0", "step 9999"]);
 });
