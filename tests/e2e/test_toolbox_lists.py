@@ -1,4 +1,4 @@
-"""Lists of tools change as arrows are drawn and removed, and official clients hear of it (cards.md 2, 5, 68; §6.1, 2).
+"""Lists of tools change as arrows are drawn and removed, and official clients hear of it (cards.md 2, 3, 5; §6.1, 2).
 
 Each client asks for its list anew because it was told to, never because a test waits or asks it to.
 """

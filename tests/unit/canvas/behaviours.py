@@ -1,0 +1,213 @@
+"""What the page about tools for agents asks for: each numbered behaviour of cards.md §1 in our words, with its tests.
+
+The numbers are the contract's. A test is named by its file and function, or by its title where it is in TypeScript;
+test_behaviours.py holds the two against each other, in both directions.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+CALLS = "tests/unit/canvas/test_card_calls.py::"
+PAGE = "tests/unit/canvas/test_page.py::"
+TOOLBOX = "tests/unit/canvas/test_toolbox.py::"
+PACKAGES = "tests/unit/canvas/test_packages.py::"
+LEDGER = "tests/unit/canvas/test_ledger.py::"
+NAMES = "tests/unit/card/test_names.py::"
+MANIFEST = "tests/unit/card/test_manifest.py::"
+RADAR = "tests/e2e/test_test_radar.py::"
+LISTS = "tests/e2e/test_toolbox_lists.py::"
+TS = "packages/card-sdk/tests/"
+
+GRANTS = TOOLBOX + "test_an_arrow_grants_the_tools_and_its_removal_takes_them"
+SHOWN = TOOLBOX + "test_a_tool_is_shown_with_its_prefix_and_the_card_parameter"
+HIDDEN = TOOLBOX + "test_a_tool_that_is_switched_off_is_hidden_from_all_agents"
+TOLD = CALLS + "test_a_call_carries_what_a_card_needs_to_know"
+COPIES = CALLS + "test_several_copies_are_never_guessed_between"
+INVALID = CALLS + "test_a_result_that_breaks_the_rules_is_an_error_for_the_agent"
+DEADLINE = CALLS + "test_at_its_deadline_the_agent_is_told_and_the_card_too_and_late_results_are_dropped"
+PROGRESS = CALLS + "test_progress_shows_on_the_arrow_four_times_a_second_with_the_latest_words"
+THROWN = CALLS + "test_a_thrown_errors_words_reach_the_agent_and_the_cards_log"
+ASLEEP = CALLS + "test_a_call_to_a_sleeping_card_wakes_it_once_for_all"
+CLOSED = CALLS + "test_a_closed_workspaces_cards_ask_to_open_it"
+REFUSED = MANIFEST + "test_what_is_wrong_is_told_with_its_place_and_a_code"
+ASKS = PACKAGES + "test_an_update_that_a_model_or_user_would_notice_asks_again_and_the_old_version_goes_on"
+DECLARED = PAGE + "test_a_tool_is_declared_in_the_manifest_and_done_by_the_card"
+UNFIT = PAGE + "test_what_does_not_fit_the_parameters_never_reaches_the_card"
+WHOSE = PAGE + "test_a_result_reaches_the_model_as_it_is_and_the_model_knows_whose_it_is"
+CONFIRMS = PAGE + "test_a_card_asks_before_it_does_what_cannot_be_undone"
+RUNS = RADAR + "test_an_agent_runs_the_tests_of_a_project_through_the_card"
+HANDLER = TS + "calls.test.ts::a handler gets the arguments and the call"
+BECOMES = TS + "results.test.ts::%s becomes what the page says"
+LATEST = TS + "react.test.tsx::the page's own component answers with the latest text"
+
+
+class Behaviour(NamedTuple):
+    """What is asked for, and the tests that show it; each of them names the number."""
+
+    words: str
+    tests: tuple[str, ...]
+
+
+def _b(words: str, *tests: str) -> Behaviour:
+    return Behaviour(words, tests)
+
+
+BEHAVIOURS: Mapping[int, Behaviour] = {
+    # Declaring
+    1: _b("A card declares tools in its manifest and does them in its code.", DECLARED, RUNS),
+    2: _b("An agent has the tools of the cards that arrows join it to, and no others.", GRANTS, RUNS),
+    3: _b(
+        "They come by the one MCP server that each agent has, with the clients that people use.",
+        LISTS + "test_the_python_client_sees_what_arrows_grant_as_they_change",
+        LISTS + "test_a_typescript_client_sees_what_arrows_grant_as_they_change",
+    ),
+    4: _b("Tools need no permission.", PAGE + "test_a_tool_needs_no_permission"),
+    5: _b("Removing an arrow takes the tools away.", GRANTS),
+    6: _b(
+        "A tool has a name, a title, a description, parameters and, if it likes, a time-out.",
+        DECLARED,
+        MANIFEST + "test_the_seeds_card_can_be_installed",
+    ),
+    8: _b("The description is for the model, word for word.", DECLARED),
+    9: _b("Parameters can be constrained.", UNFIT),
+    10: _b("Arguments are checked before the card sees the call.", UNFIT),
+    11: _b("The agent is told what does not fit.", UNFIT),
+    12: _b("Tools are listed whether or not the card is awake.", GRANTS, ASLEEP),
+    # Names
+    13: _b("A tool's name is its card's and its own.", NAMES + "test_a_tools_name_is_its_cards_and_its_own", RUNS),
+    14: _b("Its parameters are the manifest's, and `card`.", SHOWN),
+    15: _b("`card` picks one of several copies, by id or name.", COPIES),
+    16: _b("One connected copy needs no `card`.", COPIES),
+    17: _b("`card` is the host's, and the card never sees it.", SHOWN, REFUSED),
+    18: _b(
+        "The description begins with who wrote the card.",
+        SHOWN,
+        NAMES + "test_a_model_is_told_whose_tool_it_is_whatever_names_hold",
+    ),
+    19: _b(
+        "The first package keeps a name, later ones get _2, _3.",
+        LEDGER + "test_the_first_keeps_the_name_and_later_ones_are_numbered",
+        PACKAGES + "test_two_packages_of_one_name_are_two_and_the_first_keeps_its_names",
+    ),
+    20: _b(
+        "That goes by name, in the order of installing.",
+        LEDGER + "test_the_first_keeps_the_name_and_later_ones_are_numbered",
+    ),
+    21: _b("Names of built-in tools are refused.", NAMES + "test_a_built_in_tools_name_is_refused", REFUSED),
+    22: _b("A name with `__` is refused.", REFUSED),
+    23: _b("Cards named like a built-in family are refused.", REFUSED),
+    24: _b("What counts is the whole name.", REFUSED),
+    25: _b("An update that adds a tool asks again.", ASKS),
+    26: _b("An update that changes a description asks again.", ASKS),
+    27: _b(
+        "The first install shows the tools and asks.",
+        PACKAGES + "test_a_first_install_shows_what_agents_will_read_and_waits",
+    ),
+    # Handling
+    28: _b("`handle` registers what does a tool.", HANDLER, RUNS),
+    29: _b("It gets arguments that fit.", HANDLER),
+    30: _b("`callId` is the call's.", TOLD, HANDLER),
+    31: _b("`tool` is the manifest's name.", TOLD, HANDLER),
+    32: _b("`agent` is who calls.", TOLD, HANDLER),
+    33: _b("`deadline` is when the host gives up.", TOLD, HANDLER),
+    34: _b(
+        "`signal` aborts on cancel and at the deadline.",
+        DEADLINE,
+        TS + "calls.test.ts::the signal aborts at the deadline by the card's own timer",
+    ),
+    35: _b("`progress` shows a line on the arrow.", PROGRESS, RUNS),
+    36: _b("Four lines a second at most.", PROGRESS),
+    37: _b(
+        "What is returned after an abort is not sent.", TS + "seed.test.ts::nothing is sent when the agent has given up"
+    ),
+    38: _b(
+        "Several calls are under way at once.",
+        TS + "calls.test.ts::several calls are answered at once, each its own",
+        "tests/e2e/test_canvas_load.py::test_two_hundred_calls_at_once_each_get_their_own_answer",
+    ),
+    39: _b(
+        "A handler can be taken away again.",
+        TS + "calls.test.ts::a second handler of a tool is refused, until the first is unregistered",
+    ),
+    # Results
+    40: _b("A string is that text.", BECOMES, RUNS),
+    41: _b("Nothing is OK.", BECOMES),
+    42: _b("Another value is JSON to read.", BECOMES),
+    43: _b("`toolText` is text.", BECOMES),
+    44: _b(
+        "`toolImage` is a picture with its caption.",
+        TS + "results.test.ts::a picture comes before its caption",
+        CALLS + "test_text_and_pictures_come_through_whole",
+    ),
+    45: _b("`toolError` is a failure that the model reads.", CALLS + "test_a_failed_result_is_read_by_the_model", RUNS),
+    46: _b("A payload passes as it is.", CALLS + "test_text_and_pictures_come_through_whole", BECOMES),
+    47: _b("Its parts are text and pictures.", CALLS + "test_text_and_pictures_come_through_whole"),
+    48: _b("1 to 16 of them.", INVALID, TS + "results.test.ts::a result has 1 to 16 parts"),
+    49: _b("1 MiB at most.", INVALID, TS + "results.test.ts::a result has 1 MiB at most"),
+    50: _b("What is thrown is the agent's to read.", THROWN),
+    51: _b("And a warning in the card's log.", THROWN),
+    52: _b("A result that cannot be is an error, not silence.", INVALID),
+    # Time
+    53: _b(
+        "A tool has 30 seconds.",
+        PAGE + "test_a_tool_has_thirty_seconds_unless_its_manifest_says_otherwise",
+    ),
+    54: _b(
+        "Or its own time, 120 seconds at most.",
+        PAGE + "test_a_tool_has_thirty_seconds_unless_its_manifest_says_otherwise",
+        REFUSED,
+    ),
+    55: _b("At the deadline the agent is told.", DEADLINE),
+    56: _b("And the card.", DEADLINE),
+    57: _b("Later results are dropped.", DEADLINE),
+    58: _b("An agent that gives up cancels.", CALLS + "test_an_agent_that_gives_up_cancels_the_card"),
+    59: _b(
+        "A call waits for its handler.",
+        TS + "calls.test.ts::a call that comes before its handler waits for it",
+        TS + "calls.test.ts::a call that nobody handles waits until its deadline",
+    ),
+    60: _b(
+        "A sleeping card is woken, within 10 seconds.",
+        ASLEEP,
+        CALLS + "test_a_card_that_does_not_wake_is_told_apart_from_one_that_is_slow",
+    ),
+    61: _b("A closed workspace is to be opened.", CLOSED),
+    62: _b("That is said at once.", CLOSED),
+    63: _b("A call shows on the arrow.", PROGRESS, RUNS),
+    64: _b("And is in its log.", CALLS + "test_the_log_survives_a_restart_and_is_read_in_pieces", RUNS),
+    65: _b("The label ends with the call.", PAGE + "test_a_label_says_when_its_call_is_over"),
+    # Switching
+    66: _b("A tool can be hidden and shown.", HIDDEN),
+    67: _b("For all copies.", HIDDEN, PACKAGES + "test_a_switched_off_tool_stays_so_until_the_package_goes"),
+    68: _b("And for all agents.", HIDDEN),
+    # React
+    69: _b("`useTool` registers for the component's life.", LATEST),
+    70: _b("With the latest closure.", LATEST),
+    71: _b("Without a gap.", TS + "react.test.tsx::rendering anew does not register anew"),
+    # Other interfaces
+    72: _b(
+        "`agents.list` has what is in the workspace.",
+        TS + "card.test.ts::agents and terminals are listed, and changes are heard of",
+        RUNS,
+    ),
+    73: _b(
+        "`terminals.run` gives exit code and output.",
+        "tests/unit/canvas/test_terminals.py::test_a_command_gives_its_output_and_exit_code",
+        RUNS,
+    ),
+    74: _b(
+        "A command has less time than its tool.",
+        PAGE + "test_the_example_gives_its_command_less_time_than_the_agent_gives_it",
+    ),
+    75: _b("`ui.confirm` asks the user.", CONFIRMS),
+    76: _b(
+        "Errors say what to do.",
+        PAGE + "test_the_example_gives_its_command_less_time_than_the_agent_gives_it",
+        RUNS,
+    ),
+    # Trust
+    77: _b("A result enters the agent's context as it is.", WHOSE),
+    78: _b("It may be untrusted, and agents are told.", WHOSE),
+    79: _b("Nothing is destroyed without asking.", CONFIRMS),
+    80: _b("Cards are marked as community code.", WHOSE),
+}
