@@ -113,6 +113,9 @@ class Config(Struct, frozen=True):
         _says("Where the bucket's store is, if it is not Amazon's.", "a URL such as https://s3.example.com"),
     ] = None
     blob_region: Annotated[str | None, _says("Region of the bucket; else `AWS_REGION`.", "a region")] = None
+    audit_bodies: Annotated[
+        bool, _says("Keep what calls say in the audit chain, and not its digests alone.", "true or false")
+    ] = False
     rate_limit_per_minute: Annotated[
         Count, _says("Requests a minute of one `bak_` key or OAuth token with one agent; 0 for as many as it likes.")
     ] = 600

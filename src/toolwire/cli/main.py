@@ -23,6 +23,7 @@ GROUPS: Final = {
     "owner": "Make another owner.",
     "tools": "Serve tools over MCP, or list those of a server.",
     "card": "Write, check and install cards of the canvas.",
+    "audit": "See who called what, and check that nobody has changed it.",
     "config": "See the settings.",
 }
 """What is said of words that several commands begin with."""
@@ -49,6 +50,8 @@ COMMANDS: Final = {
     "connect": ("connect:connect", "Make Claude Code, Codex, Qwen Code or Cursor an agent on the canvas."),
     "call": ("call:call", "Call a tool of an MCP server or an agent."),
     "chat": ("chat.command:chat", "Talk to an agent written with the SDK, in this terminal."),
+    "audit export": ("audit:export", "Print who called what, one call a line."),
+    "audit verify": ("audit:verify", "Check that an exported chain holds."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),
     "config explain": ("explain:explain", "Show each setting, its value and where that comes from."),
 }

@@ -54,15 +54,28 @@ class Rest:
         Raises:
             Failed: it refuses, does not answer, or is no Toolwire.
         """
+        return _data(self._answer(method, path, body), self._url)
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a text that the host gives.
+
+        Raises:
+            Failed: as `ask`.
+        """
+        response = self._answer("GET", path, None)
+        if response.status_code != 200:
+            _data(response, self._url)
+        return response.text.splitlines()
+
+    def _answer(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
         try:
-            response = self._client.request(method, path, json=body)
+            return self._client.request(method, path, json=body)
         except httpx2.InvalidURL as error:
             raise Failed(f"{self._url!r} is no address: {error}", "usage") from None
         except httpx2.HTTPError as error:
             raise Failed(
                 f"no host answers at {self._url}: {_reason(error)}; is `toolwire up` running?", "no_host"
             ) from None
-        return _data(response, self._url)
 
 
 def _data(response: httpx2.Response, url: str) -> Any:

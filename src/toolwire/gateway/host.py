@@ -39,6 +39,7 @@ from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.rest_calls import RestCalls
 from toolwire.gateway.routes_agents import AgentRoutes
+from toolwire.gateway.routes_audit import AuditRoutes
 from toolwire.gateway.routes_calls import CallRoutes
 from toolwire.gateway.routes_channels import ChannelRoutes
 from toolwire.gateway.routes_deliveries import DeliveryRoutes
@@ -140,6 +141,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
         *hooks.routes(reader).routes(),
+        *AuditRoutes(reader, audit).routes(),
         *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns), rates).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]
