@@ -97,6 +97,13 @@ def open_poster(config: Config, clock: Clock) -> Poster:
     return HttpPoster(clock, config.webhook_timeout_s, config.webhook_allow_cidrs)
 
 
+def open_documents() -> Callable[[str, int], Awaitable[bytes]]:
+    """What gets small documents from addresses that strangers name; it opens nothing until it is first asked."""
+    from toolwire.adapters.http_get import HttpDocuments
+
+    return HttpDocuments()
+
+
 def _kept_secret(path: Path) -> bytes:
     """The secret of this folder, made at its first use and readable by its owner alone."""
     try:

@@ -30,8 +30,7 @@ from toolwire.gateway.file_service import file_service
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
-from toolwire.gateway.oauth.places import Places
-from toolwire.gateway.oauth.server import OAuth, grants_of
+from toolwire.gateway.oauth.server import grants_of, open_oauth
 from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
@@ -121,7 +120,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
     behind = Behind(Libraries(agents, presence.asks), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, conversations, behind)
-    oauth = OAuth(grants, auth, agents, opened.secret, clock, Places(lambda: door.public_url))
+    oauth = open_oauth(opened, grants, auth, agents, lambda: door.public_url)
     idle_s = config.session_idle_ttl_s
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
     http = McpHttp(engine, door, sessions, guard, _http_settings(config))

@@ -27,7 +27,7 @@ MAX_KEPT = 256
 class Fetch(Protocol):
     """Gets documents from addresses that strangers name, and never from inside a network."""
 
-    async def __call__(self, url: str, max_bytes: int) -> bytes:
+    async def __call__(self, url: str, max_bytes: int, /) -> bytes:
         """The body of a good answer to a GET of `url`, without redirects.
 
         Raises:

@@ -1,9 +1,10 @@
 """Puts the authorization server together; it decides nothing by itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from starlette.routing import Route
 
+from toolwire.compose import Opened, open_documents
 from toolwire.config import Config
 from toolwire.core.ports import Clock, Store
 from toolwire.gateway.agents import Agents
@@ -23,6 +24,11 @@ def grants_of(config: Config, store: Store, clock: Clock) -> Grants:
     """The grants of a gateway with these settings; they are still to be loaded."""
     lifetimes = Lifetimes(config.oauth_code_ttl_s, config.oauth_token_ttl_s, config.oauth_refresh_ttl_s)
     return Grants(store, clock, lifetimes)
+
+
+def open_oauth(opened: Opened, grants: Grants, auth: Auth, agents: Agents, public_url: Callable[[], str]) -> "OAuth":
+    """The authorization server of a gateway on ports that are open already."""
+    return OAuth(grants, auth, agents, opened.secret, opened.clock, Places(public_url), open_documents())
 
 
 class OAuth:
