@@ -65,16 +65,16 @@ class Directory(Protocol):
         """
         ...
 
-    async def new_agent_key(self, owner: str, agent_id: str) -> str:
-        """An `agk_` key for an agent; it is shown this once.
+    async def new_agent_key(self, owner: str, agent_id: str, label: str = "toolbox") -> str:
+        """An `agk_` key for an agent; it is shown this once. `label` is for people, and to revoke it by.
 
         Raises:
             Conflict: the agent has as many keys as it may have.
         """
         ...
 
-    async def replace_agent_key(self, owner: str, agent_id: str, label: str) -> str:
-        """As `new_agent_key`; the key that was made with the same label before opens nothing any more."""
+    async def revoke_agent_keys(self, owner: str, agent_id: str, label: str) -> None:
+        """The keys of an agent that were made with this label open nothing any more."""
         ...
 
 

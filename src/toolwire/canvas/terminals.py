@@ -4,10 +4,12 @@ A shell starts when somebody first uses it. All of it ends when its card is remo
 whom the host trusts has terminals at all. Contract: cards.md 73, §4, §7.
 """
 
+import logging
 import os
 import shutil
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +27,17 @@ from toolwire.canvas.terminal.tail import Follower, Tail
 from toolwire.canvas.terminal.text import rendered
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
-from toolwire.core.errors import Conflict, InvalidParam, ServiceUnavailable
+from toolwire.core.errors import Conflict, InvalidParam, ServiceUnavailable, ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.wire.card_messages import CommandResult
+
+logger = logging.getLogger("toolwire.canvas")
 
 COLUMNS: Final = 120
 ROWS: Final = 32
 MAX_COLUMNS: Final = 1_000
+MAX_RUNNING: Final = 100
+"""Programs of all terminals together."""
 MAX_TYPED_BYTES: Final = 64 * 1024
 MAX_SCREEN_LINES: Final = 2_000
 URL_VARIABLE: Final = "TOOLWIRE_TOOLBOX_URL"
@@ -57,11 +63,21 @@ class Terminal:
         self.columns = COLUMNS
         self.rows = ROWS
         self.wanted = True
+        self.told: tuple[Status, int | None] = ("idle", None)
 
     @property
     def running(self) -> Program | None:
         """The program in it, while that has not ended."""
         return self.program if self.program is not None and self.program.exit_code is None else None
+
+    @property
+    def status(self) -> Status:
+        """How it does."""
+        if self.program is None:
+            return "idle"
+        if self.program.exit_code is not None:
+            return "exited"
+        return "working" if self.program.is_busy else "idle"
 
 
 class Terminals:
@@ -84,6 +100,7 @@ class Terminals:
         toolbox_url: Callable[[str], str],
     ) -> None:
         self._folder = folder
+        self._workspaces = workspaces
         self._directory = directory
         self._feed = feed
         self._toolbox_url = toolbox_url
@@ -94,8 +111,7 @@ class Terminals:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Own the programs until the block ends; then end them."""
-        rooms = self._folder / "terminals"
-        await anyio.to_thread.run_sync(lambda: shutil.rmtree(rooms, ignore_errors=True))
+        await _remove_folder(self._folder / "terminals")
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -108,7 +124,7 @@ class Terminals:
         """Run a command to its end, or to its time-out, when it is interrupted.
 
         Raises:
-            Forbidden, Conflict, InvalidParam, ServiceUnavailable: it cannot be started; as `_place`.
+            Forbidden, Conflict, InvalidParam, ServiceUnavailable, ToolwireError: it cannot be started; as `_place`.
             InvalidParam, AgentBusy, AgentLost: as `terminal.shell.Shell.run`.
         """
         shell = await self._shell(workspace, terminal)
@@ -179,7 +195,9 @@ class Terminals:
             if card.agent_id is None or not isinstance(command, str) or not command.strip():
                 raise Conflict('this card runs no program; give an agent\'s card the content {"command": "…"}')
             place = await self._place(workspace, card, kept)
-            key = await self._directory.replace_agent_key(workspace.owner, card.agent_id, f"terminal {card.id}")
+            label = f"terminal {card.id}"
+            await self._directory.revoke_agent_keys(workspace.owner, card.agent_id, label)
+            key = await self._directory.new_agent_key(workspace.owner, card.agent_id, label)
             environment = {
                 **place.environment,
                 URL_VARIABLE: self._toolbox_url(card.agent_id),
@@ -187,16 +205,13 @@ class Terminals:
             }
             shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
             pty = await PtyProcess.start((shell, "-c", command), place.cwd, environment, kept.columns, kept.rows)
-            self._keep(card.id, kept, Program(pty, kept.tail))
+            at_end = partial(self._directory.revoke_agent_keys, workspace.owner, card.agent_id, label)
+            await self._keep(card.id, kept, Program(pty, kept.tail), at_end)
 
     def status(self, card: Card) -> Status:
         """How a terminal does; see `peers.StatusOf`."""
         kept = self._terminals.get(card.id)
-        if kept is None or kept.program is None:
-            return "idle"
-        if kept.program.exit_code is not None:
-            return "exited"
-        return "working" if kept.program.is_busy else "idle"
+        return "idle" if kept is None else kept.status
 
     def is_running(self, card_id: str) -> bool:
         """Whether a program runs in a card's terminal."""
@@ -209,10 +224,12 @@ class Terminals:
         Raises:
             Conflict: it is of a kind that has none.
             Forbidden: the host does not trust its owner.
+            WorkspaceNotFound, CardNotFound: it was just removed.
         """
         if card.kind not in ("terminal", "agent"):
             raise Conflict(f"card {card.id!r} is a {card.kind}, not a terminal; use a card of kind 'terminal'")
         check_trust(self._directory, workspace.owner)
+        self._workspaces.get(workspace.owner, workspace.id).card(card.id)
         kept = self._terminals.get(card.id)
         if kept is None:
             kept = self._terminals[card.id] = Terminal(workspace.owner, workspace.id)
@@ -234,12 +251,14 @@ class Terminals:
         async with kept.starting:
             running = kept.running
             if not isinstance(running, Shell):
-                running = await Shell.start(await self._place(workspace, card, kept), kept.tail)
-                self._keep(card.id, kept, running)
+                place = await self._place(workspace, card, kept)
+                running = await Shell.start(place, kept.tail)
+                await self._keep(card.id, kept, running, partial(_remove_folder, place.room))
             return running
 
     async def _place(self, workspace: Workspace, card: Card, kept: Terminal) -> Place:
         """Where a program of a card begins: the folder that the card's content names, or the workspace's own."""
+        self._check_room()
         named = card.content.get("cwd")
         if isinstance(named, str) and named:
             cwd = await anyio.Path(named).expanduser()
@@ -251,23 +270,39 @@ class Terminals:
         room = self._folder / "terminals" / new_id("room")
         return Place(str(await cwd.absolute()), environment_for(os.environ), room.absolute(), kept.columns, kept.rows)
 
-    def _keep(self, card_id: str, kept: Terminal, program: Program) -> None:
+    async def _keep(
+        self, card_id: str, kept: Terminal, program: Program, at_end: Callable[[], Awaitable[None]]
+    ) -> None:
         kept.program = program
+        program.on_changed = partial(self._tell, card_id, kept)
         if self._tasks is None or not kept.wanted:
+            await program.pty.end()
             raise ServiceUnavailable("the host is stopping, or the card was just removed; nothing is started any more")
-        self._tasks.start_soon(self._keep_program, card_id, kept, program)
+        self._tasks.start_soon(self._keep_program, program, at_end)
+        program.on_changed()
 
-    async def _keep_program(self, card_id: str, kept: Terminal, program: Program) -> None:
-        self._tell(card_id, kept, "running")
+    async def _keep_program(self, program: Program, at_end: Callable[[], Awaitable[None]]) -> None:
         try:
             await program.keep()
         finally:
-            self._tell(card_id, kept, "exited")
+            with anyio.CancelScope(shield=True):
+                try:
+                    await at_end()
+                except ToolwireError as error:
+                    logger.warning("what a terminal has left could not be removed: %s", error)
 
-    def _tell(self, card_id: str, kept: Terminal, state: str) -> None:
-        if kept.wanted:
-            code = None if kept.program is None else kept.program.exit_code
-            self._feed.tell(kept.workspace_id, "terminal", {"card": card_id, "state": state, "exit_code": code})
+    def _tell(self, card_id: str, kept: Terminal) -> None:
+        """Tell those who look at the board how a terminal does, where that is news."""
+        state = (kept.status, None if kept.program is None else kept.program.exit_code)
+        if kept.wanted and state != kept.told:
+            kept.told = state
+            moment = {"card": card_id, "status": state[0], "exit_code": state[1]}
+            self._feed.tell(kept.workspace_id, "terminal", moment)
+
+    def _check_room(self) -> None:
+        running = sum(kept.running is not None for kept in self._terminals.values())
+        if running >= MAX_RUNNING:
+            raise Conflict(f"{MAX_RUNNING} terminals are running, and more are not; end one that is not needed")
 
     def _on_workspace(self, before: Workspace | None, after: Workspace | None) -> None:
         """End what has lost its card."""
@@ -286,3 +321,7 @@ def environment_for(own: Mapping[str, str]) -> dict[str, str]:
     """A normal user's environment: nothing of the host's own that could be a secret."""
     kept = {name: value for name, value in own.items() if name in _INHERITED or name.startswith(_INHERITED_PREFIXES)}
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PAGER": "cat", "GIT_PAGER": "cat"}
+
+
+async def _remove_folder(folder: Path) -> None:
+    await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -88,19 +88,16 @@ class GatewayDirectory:
         names = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
         return self._info(await agents.create(owner, next(free for free in names if free not in taken)))
 
-    async def new_agent_key(self, owner: str, agent_id: str) -> str:
+    async def new_agent_key(self, owner: str, agent_id: str, label: str = "toolbox") -> str:
         """A key for an agent."""
-        _, secret = await self._gateway.keys.create("agk", owner, agent_id, "toolbox")
+        _, secret = await self._gateway.keys.create("agk", owner, agent_id, label)
         return secret
 
-    async def replace_agent_key(self, owner: str, agent_id: str, label: str) -> str:
-        """A key for an agent, in place of the last one with this label."""
-        keys = self._gateway.keys
-        for record in keys.list(owner, agent_id):
+    async def revoke_agent_keys(self, owner: str, agent_id: str, label: str) -> None:
+        """Revoke an agent's keys with this label."""
+        for record in self._gateway.keys.list(owner, agent_id):
             if record.name == label and record.active:
-                await keys.revoke(owner, record.key_id)
-        _, secret = await keys.create("agk", owner, agent_id, label)
-        return secret
+                await self._gateway.keys.revoke(owner, record.key_id)
 
     def _info(self, record: AgentRecord) -> AgentInfo:
         online = self._gateway.presence.desk(record.agent_id).online

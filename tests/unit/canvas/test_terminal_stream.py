@@ -164,45 +164,41 @@ async def test_an_owner_who_is_not_trusted_has_no_terminals(tmp_path: Path) -> N
         await site.ask("POST", f"/terminals/{agent['id']}/start", status=403)
 
 
-async def test_an_agents_program_gets_its_toolbox(tmp_path: Path) -> None:
+async def listed(site: Site, agent_id: str, key: str) -> int:
+    """The status of an agent's `tools/list`."""
+    response = await site.client.post(
+        f"/{agent_id}/toolbox/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+        headers={"authorization": f"Bearer {key}", "accept": "application/json"},
+    )
+    return response.status_code
+
+
+async def test_an_agents_program_gets_its_toolbox_for_as_long_as_it_runs(tmp_path: Path) -> None:
     """Issue 5: agents as terminals running a CLI."""
     command = "echo url=$TOOLWIRE_TOOLBOX_URL key=$TOOLWIRE_AGENT_KEY pid=$$; read line; echo got $line; exit 5"
     async with open_site(tmp_path) as site:
         card = await site.card(await site.workspace(), "agent", title="cli", content={"command": command})
-        path = f"/terminals/{card['id']}"
+        agent, path = card["agent_id"], f"/terminals/{card['id']}"
         assert (await site.ask("POST", f"{path}/write", {"data": "x"}, status=409))["code"] == "conflict"
         assert (await site.ask("POST", f"{path}/start"))["status"] == "working"
         await site.ask("POST", f"{path}/start", status=409)
+        await site.ask("POST", f"{path}/run", {"command": "true"}, status=409)
         async with looking(site, card["id"]) as wire:
             await wire.until(b"pid=")
             words = dict(word.split("=", 1) for word in wire.shown.decode().split() if "=" in word)
-            assert words["url"] == f"http://localhost/{card['agent_id']}/toolbox/mcp"
-            listed = await site.client.post(
-                f"/{card['agent_id']}/toolbox/mcp",
-                json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
-                headers={"authorization": f"Bearer {words['key']}", "accept": "application/json"},
-            )
-            assert listed.status_code == 200
+            assert words["url"] == f"http://localhost/{agent}/toolbox/mcp"
+            assert await listed(site, agent, words["key"]) == 200
             await wire.tell(type="input", data="hello\r")
             await wire.until(b"got hello")
-        await stopped(site, path)
+        with anyio.fail_after(10):
+            while await listed(site, agent, words["key"]) != 401:
+                await anyio.lowlevel.checkpoint()
+        assert await listed(site, agent, card["agent_key"]) == 200
+        assert (await site.ask("GET", f"{path}/screen"))["status"] == "exited"
         assert (await site.ask("POST", f"{path}/start"))["status"] == "working"
-        async with looking(site, card["id"]) as wire:
-            await wire.until(b"got hello")
-        again = await site.client.post(
-            f"/{card['agent_id']}/toolbox/mcp",
-            json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
-            headers={"authorization": f"Bearer {words['key']}", "accept": "application/json"},
-        )
-        assert again.status_code == 401
         await site.ask("POST", f"{path}/kill", status=204)
         assert not is_alive(int(words["pid"]))
-
-
-async def stopped(site: Site, path: str) -> None:
-    with anyio.fail_after(10):
-        while (await site.ask("GET", f"{path}/screen"))["status"] != "exited":
-            await anyio.lowlevel.checkpoint()
 
 
 async def test_a_board_shows_how_terminals_and_programs_do(tmp_path: Path) -> None:
@@ -225,3 +221,34 @@ async def test_a_board_shows_how_terminals_and_programs_do(tmp_path: Path) -> No
         await site.ask("POST", f"/terminals/{terminal}/kill", status=204)
         await site.ask("POST", f"/terminals/{agent}/kill", status=204)
         assert await states() == {terminal: "exited", agent: "offline"}
+
+
+async def test_who_follows_a_workspace_is_told_how_terminals_do(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        workspace = await site.workspace()
+        terminal = (await site.card(workspace, "terminal"))["id"]
+        follower = site.host.canvas.feed.follow(workspace)
+        await run(site, terminal, "exit 3")
+        seen: list[tuple[str, int | None]] = []
+        with anyio.fail_after(10):
+            while not seen or seen[-1] != ("exited", 3):
+                moment = await follower.next()
+                assert moment is not None
+                if moment.kind == "terminal":
+                    assert moment.data["card"] == terminal
+                    seen.append((moment.data["status"], moment.data["exit_code"]))
+        assert ("working", None) in seen
+        assert ("idle", None) in seen
+
+
+def commands_kept(folder: Path) -> list[str]:
+    """What the shells of a host have been told, as far as it lies about."""
+    return [path.read_text().split("\n", 1)[1] for path in folder.glob("terminals/*/command")]
+
+
+async def test_files_of_a_shell_are_gone_with_it(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        terminal = await terminal_on(site)
+        await run(site, terminal, "echo secret")
+        assert commands_kept(tmp_path) == ["echo secret"]
+    assert commands_kept(tmp_path) == []

@@ -1,5 +1,6 @@
 """A program in a terminal: what it prints goes to those who look, until it ends; it runs no commands."""
 
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -15,6 +16,7 @@ class Program:
     """A program that runs or has ended.
 
     Attributes:
+        on_changed: is called when it may be busy that was not, or the other way round, and at its end.
         exited: it has ended, with everything that it started.
         exit_code: how, once that is known; 128 and more when a signal ended it.
     """
@@ -24,6 +26,7 @@ class Program:
         self.tail = tail
         self.exited = anyio.Event()
         self.exit_code: int | None = None
+        self.on_changed: Callable[[], None] = _nothing
 
     @property
     def is_busy(self) -> bool:
@@ -42,6 +45,7 @@ class Program:
             self.exit_code = await self.pty.end()
             self.over()
             self.exited.set()
+            self.on_changed()
 
     async def _end_after_exit(self) -> None:
         """What it has left in the background may keep the terminal open for ever."""
@@ -63,3 +67,7 @@ class Program:
             AgentBusy: it does not read.
         """
         await self.pty.write(data)
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""

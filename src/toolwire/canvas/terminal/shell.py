@@ -190,6 +190,7 @@ class Shell(Program):
     def _tell(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+        self.on_changed()
 
     async def _come_to_prompt(self) -> None:
         if self._half_typed:

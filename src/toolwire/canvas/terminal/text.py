@@ -6,7 +6,9 @@ It is no screen: lines are as long as they were written, and colours do not exis
 import re
 from typing import Final
 
-_ROWS: Final = 24
+_ROWS: Final = 60
+"""Of the largest screen whose cells a program can mean."""
+_COLUMNS: Final = 1_000
 _TOKENS: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
     r"|\x1b\[(?P<params>[0-?]*)[ -/]*(?P<final>[@-~])"
@@ -138,9 +140,11 @@ class _Paper:
             case "B" | "E":
                 self._to(min(self._row + count, len(self._lines) - 1), self._column if final == "B" else 0)
             case "C" | "D":
-                self._column = min(max(self._column + (count if final == "C" else -count), 0), MAX_LINE_CHARS)
+                self._column = min(
+                    max(self._column + (count if final == "C" else -count), 0), max(_COLUMNS, self._column)
+                )
             case "G":
-                self._column = min(count - 1, MAX_LINE_CHARS)
+                self._column = min(count - 1, _COLUMNS)
             case "s":
                 self._saved = (self._row, self._column)
             case "u":
@@ -164,7 +168,7 @@ class _Paper:
 
     def _home(self, row: int, column: int) -> None:
         self._top = max(self._top, len(self._lines) - _ROWS)
-        self._to(self._top + min(row, 500) - 1, min(column - 1, MAX_LINE_CHARS))
+        self._to(self._top + min(row, _ROWS) - 1, min(column - 1, _COLUMNS))
 
     def _erase_line(self, how: int) -> None:
         line = self._lines[self._row]
