@@ -138,7 +138,9 @@ class Toolbox:
     Attributes:
         url: the toolbox's endpoint, `https://…/{agent_id}/toolbox/mcp`.
         key: the agent's key; by default the variable TOOLWIRE_AGENT_KEY.
-        call_timeout_s, trust_annotations: as in `McpServerSpec`.
+        call_timeout_s: as in `McpServerSpec`.
+        trust_annotations: believe `readOnlyHint`, so that such tools run without being asked for. Who has installed a
+            card has accepted the mark along with the tool's words, so it counts unless told otherwise.
 
     Raises:
         McpConfigError: there is no key, or one of these cannot be.
@@ -147,7 +149,7 @@ class Toolbox:
     url: str
     key: str | None = field(default=None, repr=False)
     call_timeout_s: float | None = None
-    trust_annotations: bool = False
+    trust_annotations: bool = True
 
     def __post_init__(self) -> None:
         _check_url(self.url, "Toolbox")
