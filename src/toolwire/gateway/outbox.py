@@ -8,8 +8,10 @@ import logging
 import random
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
 import anyio
+from anyio.abc import TaskGroup
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -85,7 +87,7 @@ class Outbox:
         self._worker = new_id("outbox")
         self._news = anyio.Event()
         self._due: list[float] = []
-        self._running = 0
+        self._running: dict[str, Leased] = {}
 
     def wake(self) -> None:
         """There is something to send."""
@@ -99,19 +101,31 @@ class Outbox:
     async def keep(self) -> None:
         """Send until cancelled; what is under way then is sent again by whoever comes after."""
         ready: deque[Leased] = deque()
-        async with anyio.create_task_group() as attempts:
-            while True:
-                self._news = anyio.Event()
-                while ready and self._running < self._rules.parallel:
-                    entry = ready.popleft()
-                    if entry.lease_until - self._rules.timeout_s < self._clock.now():
-                        continue  # it waited for too long here; it comes again when its lease is over
-                    self._running += 1
-                    attempts.start_soon(self._attempt, entry)
-                if self._running >= self._rules.parallel:
-                    await self._news.wait()
-                elif not ready and not await self._fill(ready):
-                    await self._idle()
+        try:
+            async with anyio.create_task_group() as attempts:
+                while True:
+                    self._news = anyio.Event()
+                    self._start(ready, attempts)
+                    if len(self._running) >= self._rules.parallel:
+                        await self._news.wait()
+                    elif not ready and not await self._fill(ready):
+                        await self._idle()
+        finally:
+            await self._give_back([*ready, *self._running.values()])
+
+    def _start(self, ready: deque[Leased], attempts: TaskGroup) -> None:
+        while ready and len(self._running) < self._rules.parallel:
+            entry = ready.popleft()
+            if entry.lease_until - self._rules.timeout_s < self._clock.now():
+                continue  # it waited for too long here; it comes again when its lease is over
+            self._running[entry.id] = entry
+            attempts.start_soon(self._attempt, entry)
+
+    async def _give_back(self, entries: Sequence[Leased]) -> None:
+        """Have what was claimed and not settled sent by the next gateway at once, not when the leases are over."""
+        now = self._clock.now()
+        with anyio.CancelScope(shield=True), suppress(StoreUnavailable):
+            await self._store.tx([Nack(QUEUE, entry.id, now) for entry in entries])
 
     async def _fill(self, ready: deque[Leased]) -> bool:
         count, lease_s = self._rules.parallel * CLAIMED_AHEAD, self._rules.timeout_s + LEASE_SPARE_S
@@ -135,9 +149,8 @@ class Outbox:
             logger.warning("cannot note what came of a webhook: %s; it is sent again", error.message)
         except Exception:  # an attempt's outermost frame: one delivery must not end the group of all
             logger.exception("delivery %s failed inside the server", entry.id)
-        finally:
-            self._running -= 1
-            self._news.set()
+        del self._running[entry.id]
+        self._news.set()
 
     async def _send(self, entry: Leased) -> None:
         owner = entry.body.decode()

@@ -120,6 +120,7 @@ async def open_hooked(folder: Path, **settings: Any) -> AsyncGenerator[Site]:
             skill = {"name": "work", "description": "Works.", "exposeAsTool": True, "inputSchema": {"type": "object"}}
             agent = {"name": "Worker", "skills": [skill, {**skill, "name": "rest"}]}
             await site.ask("POST", "/agents/sync", {"agents": [agent]}, key=site.agent_key)
+            await site.ask("POST", f"{site.base}/deliveries/read", {"block_ms": 0}, key=site.agent_key)  # it is there
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(site.serve)
                 try:
