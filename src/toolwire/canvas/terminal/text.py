@@ -8,7 +8,7 @@ from typing import Final
 
 _ROWS: Final = 60
 """Of the largest screen whose cells a program can mean."""
-_COLUMNS: Final = 1_000
+_COLUMNS: Final = 300
 _TOKENS: Final = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
     r"|\x1b\[(?P<params>[0-?]*)[ -/]*(?P<final>[@-~])"
@@ -140,9 +140,8 @@ class _Paper:
             case "B" | "E":
                 self._to(min(self._row + count, len(self._lines) - 1), self._column if final == "B" else 0)
             case "C" | "D":
-                self._column = min(
-                    max(self._column + (count if final == "C" else -count), 0), max(_COLUMNS, self._column)
-                )
+                wanted = self._column + (count if final == "C" else -count)
+                self._column = min(max(wanted, 0), max(self._column, _COLUMNS))
             case "G":
                 self._column = min(count - 1, _COLUMNS)
             case "s":
@@ -164,7 +163,8 @@ class _Paper:
     def _to(self, row: int, column: int) -> None:
         while row >= len(self._lines):
             self._lines.append("")
-        self._row, self._column = row, column
+        self._column = column if row == self._row else min(column, _COLUMNS)
+        self._row = row
 
     def _home(self, row: int, column: int) -> None:
         self._top = max(self._top, len(self._lines) - _ROWS)
@@ -185,8 +185,8 @@ class _Paper:
             del self._lines[self._row + 1 :]
             self._erase_line(0)
         elif how >= 2 and any(self._lines[self._top :]):
-            self._lines.append("")
-            self._row = self._top = len(self._lines) - 1
+            self._to(len(self._lines), self._column)
+            self._top = self._row
 
     def _switch(self, begins: bool) -> None:
         """A program takes the whole screen, and gives it back as it was."""
