@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.card_sdk.package import Built, built
+from tests.card_sdk.package import SOURCES, Built, built
 from tests.node_packages import ROOT
 
 PAGES = ROOT / "docs_src" / "cards_in_typescript"
@@ -74,4 +74,10 @@ def test_what_is_published_is_what_runs_and_nothing_else():
     (packed,) = json.loads(done.stdout)
     files = {file["path"] for file in packed["files"]}
     assert {"README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/headless.js"} <= files
-    assert all(file.startswith("dist/") for file in files - {"README.md", "package.json"})
+    assert all(file.startswith("dist/") for file in files - {"LICENSE", "README.md", "package.json"})
+    assert (package.folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_package_tells_hosts_the_version_that_it_has():
+    version = json.loads((SOURCES / "package.json").read_text())["version"]
+    assert f"toolwire-card-sdk/{version}" in (SOURCES / "src" / "version.ts").read_text()

@@ -4,6 +4,7 @@ import { Card } from "./card.js";
 import { CardSdkError } from "./errors.js";
 import type { ConnectData } from "./protocol.js";
 import { CONNECT_EVENT, HELLO_EVENT, PROTOCOL } from "./protocol.js";
+import { wordsOf } from "./texts.js";
 
 const CONNECT_MS = 10_000;
 
@@ -84,7 +85,7 @@ function listen(): void {
     if (event.source !== window.parent || message?.event !== CONNECT_EVENT || port === undefined) return;
     found = { port, instance: message.data?.instance ?? undefined };
     isOpen = undefined; // a page that connects again has lost what was there before
-    if (isWanted) void open().catch(() => undefined);
+    if (isWanted) open().catch((error: unknown) => console.error(`the host refuses this card: ${wordsOf(error)}`));
     for (const arrived of [...waiting]) arrived();
   });
   // The page's origin is not known here, and nothing of this is secret.

@@ -25,10 +25,11 @@ interface Sent {
   readonly source?: unknown;
   readonly event?: string;
   readonly instance?: string;
+  readonly refuses?: string;
 }
 
 /** A host at the other end of the port that the page sends to the frame. */
-function post({ source = page, event = "card.connect", instance }: Sent = {}): { readonly ready: Promise<unknown> } {
+function post({ source = page, event = "card.connect", instance, refuses }: Sent = {}): { readonly ready: Promise<unknown> } {
   const channel = new MessageChannel();
   const message = new Event("message");
   const data = { event, data: { protocol: 1, ...(instance ? { instance } : {}) } };
@@ -38,7 +39,8 @@ function post({ source = page, event = "card.connect", instance }: Sent = {}): {
   const ready = new Promise((resolve) => {
     channel.port1.onmessage = ({ data: { id, params } }) => {
       resolve(params);
-      channel.port1.postMessage({ id, result: { protocol: 1, package: "p", version: "1.0.0", cards: [] } });
+      const result = { protocol: 1, package: "p", version: "1.0.0", cards: [] };
+      channel.port1.postMessage({ id, ...(refuses ? { error: { code: "invalid_param", message: refuses } } : { result }) });
     };
   });
   window.dispatchEvent(message);
@@ -81,6 +83,14 @@ test("a page that connects again replaces what was before, and handlers stay", a
   const again = post({ instance: "crd_2" });
   expect(await again.ready).toMatchObject({ instance: "crd_2" });
   expect((await sdk.connect()).context?.package).toBe("p");
+});
+
+test("a host that refuses the card is heard of in the page's console, and by whoever asks", async () => {
+  const told = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  sdk.card.tools.handle("run_tests", () => "ran");
+  post({ refuses: "this host speaks protocol 2" });
+  await expect(sdk.card.agents.list()).rejects.toThrow("protocol 2");
+  expect(told).toHaveBeenCalledWith("the host refuses this card: this host speaks protocol 2");
 });
 
 /** A card as in a browser, which cannot follow a call through what its handler awaits. */
