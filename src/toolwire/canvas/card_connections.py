@@ -110,12 +110,11 @@ class CardConnections:
 
     def attach(self, connection: CardConnection) -> None:
         """A card is there. An older connection for the same copies gives way to it."""
-        mine = self._open.setdefault(connection.package.id, [])
-        for older in tuple(mine):
+        for older in self.of_package(connection.package.id):
             if older.instance == connection.instance:
                 older.close("another connection speaks for the card now", REPLACED)
                 self.detach(older, "it was started anew")
-        mine.append(connection)
+        self._open.setdefault(connection.package.id, []).append(connection)
         for key in tuple(self._waiting):
             if key[0] == connection.package.id and connection.serves(key[1]):
                 self._waiting.pop(key).arrived.set()

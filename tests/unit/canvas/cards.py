@@ -95,23 +95,30 @@ class WireCard:
 
 
 @asynccontextmanager
-async def connected(site: Site, package: str, instance: str | None = None) -> AsyncGenerator[WireCard]:
+async def connected(
+    site: Site, package: str, instance: str | None = None, made: WireCard | None = None
+) -> AsyncGenerator[WireCard]:
     """A card of a package that has said `host.ready`."""
-    async with linked(site, package) as card:
+    async with linked(site, package, made=made) as card:
         params = {"protocol": 1, "sdk": "test"} | ({} if instance is None else {"instance": instance})
         await card.ask("host.ready", **params)
         yield card
 
 
 @asynccontextmanager
-async def linked(site: Site, package: str, key: str | None = None) -> AsyncGenerator[WireCard]:
+async def linked(
+    site: Site, package: str, key: str | None = None, made: WireCard | None = None
+) -> AsyncGenerator[WireCard]:
     """A card on the link that has said nothing yet."""
-    card = WireCard()
+    card = made or WireCard()
     scope = {
         "type": "websocket",
         "path": "/api/v1/cards/link",
         "query_string": f"package={package}".encode(),
-        "headers": [(b"host", b"localhost"), (b"authorization", f"Bearer {key or site.owner_key}".encode())],
+        "headers": [
+            (b"host", b"localhost"),
+            (b"authorization", f"Bearer {site.owner_key if key is None else key}".encode()),
+        ],
     }
 
     async def serve() -> None:
@@ -131,6 +138,10 @@ class WireAgent:
         self._site = site
         self.id: str = card["agent_id"]
         self._key: str = card["agent_key"]
+
+    def move_to(self, site: Site) -> None:
+        """From now on it asks another host, or the same one after its restart."""
+        self._site = site
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """The whole response to a request."""
