@@ -5,6 +5,7 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolwire.core.errors import ToolwireError
+from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.limits import Guard, map_headers
 from toolwire.surfaces.web_sockets import POLICY
 
@@ -37,6 +38,7 @@ class CanvasApp:
         self._rest = rest
         self._sockets = sockets
         self._guard = guard
+        self._shared: ASGIApp = with_cors(self._answer, guard)
 
     def serves(self, path: str) -> bool:
         """Whether a path is the canvas' own."""
@@ -44,6 +46,9 @@ class CanvasApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or WebSocket."""
+        await self._shared(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
         if scope["type"] == "http":
             await (self._mcp if self._is_toolbox(path) else self._rest)(scope, receive, send)

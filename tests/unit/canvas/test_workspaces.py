@@ -144,3 +144,14 @@ async def test_arrows_are_joined_anew_and_limited(tmp_path: Path) -> None:
         assert (await site.ask("PATCH", path, {"target": agent["id"]}, status=409))["code"] == "conflict"
         await site.ask("DELETE", path, status=204)
         assert (await site.ask("DELETE", path, status=404))["code"] == "arrow_not_found"
+
+
+async def test_pages_that_the_host_names_may_ask_and_others_may_not(tmp_path: Path) -> None:
+    """mcp.md S30."""
+    async with open_site(tmp_path, allowed_origins=("https://app.example",)) as site:
+        asked = {"origin": "https://app.example", "access-control-request-method": "GET"}
+        preflight = await site.client.options("/api/v1/workspaces", headers=asked)
+        assert preflight.headers["access-control-allow-origin"] == "https://app.example"
+        await site.ask("GET", "/workspaces", origin="https://app.example")
+        error = await site.ask("GET", "/workspaces", origin="https://evil.example", status=403)
+        assert error["code"] == "origin_not_allowed"
