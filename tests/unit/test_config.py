@@ -93,11 +93,11 @@ def test_variables_of_other_programs_and_those_of_the_command_line_are_let_throu
 
 
 def test_an_unknown_key_is_refused_with_its_line_and_the_nearest_known_one(tmp_path: Path):
-    (tmp_path / "toolwire.toml").write_text("port = 1\n\ncall_timeout = 5\n\n[webhooks]\nx = 1\n")
+    (tmp_path / "toolwire.toml").write_text("port = 1\n\ncall_timeout = 5\n\n[colours]\nx = 1\n")
 
     assert problems_of() == [
         "toolwire.toml, line 3: unknown key 'call_timeout'; did you mean 'call_timeout_s'?",
-        "toolwire.toml, line 5: unknown key 'webhooks'; `toolwire config explain` lists what there is",
+        "toolwire.toml, line 5: unknown key 'colours'; `toolwire config explain` lists what there is",
     ]
 
 

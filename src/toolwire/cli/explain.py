@@ -51,7 +51,7 @@ def shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case tuple():
-            return "[" + ", ".join(str(word) for word in value) + "]"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a setting's words
+            return "[" + ", ".join(shown(word) for word in value) + "]"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a setting's words
         case float():
             return f"{value:g}" if value < 1e6 else str(int(value))
         case _:
