@@ -5,7 +5,8 @@ Spec: MCP 2025-11-25 basic/authorization#client-id-metadata-documents; contract 
 """
 
 import ipaddress
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -24,16 +25,9 @@ KEPT_S = 300.0
 MAX_KEPT = 256
 
 
-class Fetch(Protocol):
-    """Gets documents from addresses that strangers name, and never from inside a network."""
-
-    async def __call__(self, url: str, max_bytes: int, /) -> bytes:
-        """The body of a good answer to a GET of `url`, without redirects.
-
-        Raises:
-            ToolwireError: there is none; the message says why.
-        """
-        ...
+Fetch: TypeAlias = Callable[[str, int], Awaitable[bytes]]
+"""Gets the document at a URL (first) of at most so many bytes (second), without redirects, and never from inside a
+network; it raises `ToolwireError` where there is none."""
 
 
 class Documents:
