@@ -186,4 +186,4 @@ def test_doctor_finds_a_running_host_and_its_agents(host: Host):
     assert {check: states[check] for check in ("host", "store", "clock", "data folder")} == dict.fromkeys(
         ("host", "store", "clock", "data folder"), "ok"
     )
-    assert any("demo (agent_demo) is attached with 3 tools" in finding["found"] for finding in told["findings"])
+    assert any("demo (agent_demo) is attached with 4 tools" in finding["found"] for finding in told["findings"])

@@ -53,7 +53,7 @@ def test_the_readmes_curl_lines_answer(host: Host):
 
     names, text = bash(curl, host).split("\n", 3)[:3], bash(curl, host).split("\n", 3)[3]
 
-    assert names == ['"web_search"', '"screenshot"', '"summarize"']
+    assert names == ['"web_search"', '"screenshot"', '"summarize"', '"summarize_pdf"']
     assert text.startswith("Here are the top 5 results for 'how do tides work':\n\n1. ")
 
 
@@ -95,6 +95,7 @@ def test_the_official_client_lists_calls_and_sees_progress(host: Host):
         "web_search",
         "screenshot",
         "summarize",
+        "summarize_pdf",
         "… Tides rise twice a day.",
         "… The moon pulls the tides.",
     ]

@@ -45,7 +45,7 @@ def bash(host: Host, command: str) -> str:
 
 def test_the_list_command_prints_the_names(host: Host):
     names = bash(host, LIST + " | jq '.result.tools[].name'")
-    assert names.splitlines() == ['"web_search"', '"screenshot"', '"summarize"']
+    assert names.splitlines() == ['"web_search"', '"screenshot"', '"summarize"', '"summarize_pdf"']
 
 
 def test_the_call_command_prints_the_text(host: Host):

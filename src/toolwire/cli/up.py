@@ -44,7 +44,7 @@ def up(
     config_file: Annotated[
         Path | None, Parameter(name="--config", help="Configuration file (default: toolwire.toml, if it is there).")
     ] = None,
-    demo: Annotated[bool, Parameter(negative="", help="Run an agent with three tools, too, to try it with.")] = False,
+    demo: Annotated[bool, Parameter(negative="", help="Run an agent with four tools, too, to try it with.")] = False,
     json: JsonFlag = False,
 ) -> int:
     """Run the gateway until SIGTERM or Ctrl-C.

@@ -107,14 +107,13 @@ class Courier:
         """The message and who will be sent it, to be committed, and a conversation's rows; nothing for a plain call."""
         now = self._clock.now()
         self._forget_failed(now)
-        grants = self._attachments.grants(call.agent_id, call.files) if self._attachments and call.files else ()
         if not call.durable:
             self._claimed[call.id] = _Claimed(now, tool)
-            return grants
+            return ()
         channel = self._channel_of(call, now)
         delivery = self._delivery(call, tool, channel, now)
         self._claimed[call.id] = _Claimed(now, tool, channel, delivery)
-        return [*self._durable_ops(channel, delivery, now), *grants]
+        return [*self._durable_ops(channel, delivery, now), *self._grants(call)]
 
     def unclaim(self, call: Call) -> None:
         """The call's key stands for another call."""
@@ -130,6 +129,8 @@ class Courier:
             now = self._clock.now()
             channel = self._channel_of(call, now)
             delivery = self._delivery(call, claimed.tool, channel, now)
+            if call.files:
+                await self._store.tx(self._grants(call))  # before the agent can ask
             if channel.kept_in_stream:
                 await self._commit(channel, delivery)
         elif channel.kept_in_stream:
@@ -205,6 +206,9 @@ class Courier:
         channel.rows, channel.last = [message], message.offset
         self._channels.keep(channel)
         return channel
+
+    def _grants(self, call: Call) -> Sequence[Op]:
+        return self._attachments.grants(call.agent_id, call.files) if self._attachments and call.files else ()
 
     def _forget_failed(self, now: float) -> None:
         while self._claimed:

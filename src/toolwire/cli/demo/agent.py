@@ -1,4 +1,4 @@
-"""The demo agent: three tools over the demo's working parts, attached over the same link as anybody's agent.
+"""The demo agent: four tools over the demo's working parts, attached over the same link as anybody's agent.
 
 Its first two tools are, to the letter, those of the gateway's contract; what they do is the other modules' matter.
 """
@@ -14,10 +14,11 @@ import msgspec
 from toolwire import __version__
 from toolwire.agent import Agent, Ctx, Image, ToolError
 from toolwire.cli.demo.keys import DEMO_NAME, DemoKeys
+from toolwire.cli.demo.pdf import MAX_PDF_BYTES, text_of
 from toolwire.cli.demo.screenshot import draw
 from toolwire.cli.demo.search import search
 from toolwire.cli.demo.status import Activity, EndedCall, Status
-from toolwire.cli.demo.summarize import summarize
+from toolwire.cli.demo.summarize import MAX_TEXT_CHARS, summarize
 from toolwire.cli.demo.text import joined
 
 GRACE_S = 2.0
@@ -38,7 +39,7 @@ class Demo:
 
     def agent(self) -> Agent:
         """Its tools under its name."""
-        agent = Agent(DEMO_NAME, version=__version__, description="Three tools to try a gateway with.")
+        agent = Agent(DEMO_NAME, version=__version__, description="Four tools to try a gateway with.")
 
         @agent.tool(description="Search the web for current information on any topic.", idempotent=True)
         async def web_search(
@@ -65,15 +66,27 @@ class Demo:
         ) -> str:
             return await self._summarized(ctx, text, max_sentences)
 
+        @agent.tool(
+            name="summarize_pdf",
+            description="Summarize an attached PDF file by its most telling sentences, sent one by one.",
+            idempotent=True,
+        )
+        async def summarize_file(
+            ctx: Ctx, max_sentences: Annotated[int, "Maximum number of sentences to return"] = 3
+        ) -> str:
+            with self._counted("summarize_pdf"):
+                return await _summarized(ctx, await _pdf_text(ctx), max_sentences)
+
         return agent
+
+    @property
+    def answered(self) -> int:
+        """How many calls it has answered."""
+        return self._status().answered
 
     async def _summarized(self, ctx: Ctx, text: str, max_sentences: int) -> str:
         with self._counted("summarize"):
-            chosen: list[str] = []
-            async for sentence in summarize(text, max_sentences):
-                chosen.append(sentence)
-                await ctx.say(sentence)
-            return joined(chosen)
+            return await _summarized(ctx, text, max_sentences)
 
     @contextmanager
     def _counted(self, tool: str) -> Generator[None]:
@@ -90,6 +103,25 @@ class Demo:
 
     def _status(self) -> Status:
         return self._activity.status(msgspec.structs.replace(self._base, now=time.time()))
+
+
+async def _summarized(ctx: Ctx, text: str, max_sentences: int) -> str:
+    chosen: list[str] = []
+    async for sentence in summarize(text, max_sentences):
+        chosen.append(sentence)
+        await ctx.say(sentence)
+    return joined(chosen)
+
+
+async def _pdf_text(ctx: Ctx) -> str:
+    """The text of the one file that came along."""
+    if len(ctx.attachments) != 1:
+        raise ValueError(
+            f"{len(ctx.attachments)} files came along; attach one PDF file: upload it by "
+            "POST /api/v1/files/presign-upload, then send attachments: [{file_id}]"
+        )
+    data = await ctx.attachments[0].read(MAX_PDF_BYTES, "application/pdf")
+    return await anyio.to_thread.run_sync(text_of, data, MAX_TEXT_CHARS)
 
 
 @asynccontextmanager

@@ -45,7 +45,7 @@ def test_two_tools_are_those_of_the_contract_with_nothing_added():
         {"name": skill.name, "description": skill.description, "inputSchema": skill.input_schema} for skill in skills
     ]
     assert shown[:2] == SEED_TOOLS
-    assert [skill.name for skill in skills] == ["web_search", "screenshot", "summarize"]
+    assert [skill.name for skill in skills] == ["web_search", "screenshot", "summarize", "summarize_pdf"]
     assert all(skill.output_schema is None and skill.annotations is None and skill.title is None for skill in skills)
 
 
