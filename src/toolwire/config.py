@@ -312,7 +312,8 @@ def _checked(given: _Given) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
     if given.name == "webhook_allow_cidrs":
-        for cidr in value:
+        networks: list[str] = value
+        for cidr in networks:
             ip_network(cidr, strict=False)
     return _checked_url(value) if given.name == "public_url" and isinstance(value, str) else value
 
