@@ -309,13 +309,16 @@ def _checked(given: _Given) -> Any:
     """
     hint = typing.get_type_hints(Config, include_extras=True)[given.name]
     value: Any = msgspec.convert(given.raw, hint, strict=not given.is_text)
+    if given.name == "webhook_allow_cidrs":
+        _check_networks(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError
-    if given.name == "webhook_allow_cidrs":
-        networks: list[str] = value
-        for cidr in networks:
-            ip_network(cidr, strict=False)
     return _checked_url(value) if given.name == "public_url" and isinstance(value, str) else value
+
+
+def _check_networks(cidrs: Iterable[str]) -> None:
+    for cidr in cidrs:
+        ip_network(cidr, strict=False)
 
 
 def _checked_url(url: str) -> str:

@@ -72,6 +72,9 @@ def test_a_named_file_is_read_instead_of_the_one_in_the_folder(tmp_path: Path):
         ("TOOLWIRE_FALLBACK_TOOL", "false", "fallback_tool", False),
         ("TOOLWIRE_ALLOWED_HOSTS", "a.example, b.example:80,", "allowed_hosts", ("a.example", "b.example:80")),
         ("TOOLWIRE_ALLOWED_ORIGINS", "", "allowed_origins", ()),
+        ("TOOLWIRE_WEBHOOK_SCHEDULE_S", "60, 1.5", "webhook_schedule_s", (60.0, 1.5)),
+        ("TOOLWIRE_WEBHOOK_ALLOW_CIDRS", "10.0.0.0/8,::1", "webhook_allow_cidrs", ("10.0.0.0/8", "::1")),
+        ("TOOLWIRE_COMPAT_HEADERS", "", "compat_headers", ()),
         ("TOOLWIRE_PUBLIC_URL", "https://tools.example.com/", "public_url", "https://tools.example.com"),
         ("TOOLWIRE_PUBLIC_URL", "", "public_url", None),
         ("TOOLWIRE_PORT", "", "port", 8094),
@@ -79,6 +82,20 @@ def test_a_named_file_is_read_instead_of_the_one_in_the_folder(tmp_path: Path):
 )
 def test_a_variable_holds_text_that_is_read_as_its_key_expects(variable: str, raw: str, key: str, value: object):
     assert getattr(config.load(environ={variable: raw}).config, key) == value
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        {"TOOLWIRE_WEBHOOK_SCHEDULE_S": "60,0"},
+        {"TOOLWIRE_WEBHOOK_SCHEDULE_S": "soon"},
+        {"TOOLWIRE_WEBHOOK_ALLOW_CIDRS": "10.0.0.0/33"},
+        {"TOOLWIRE_COMPAT_HEADERS": "stripe"},
+    ],
+)
+def test_a_list_with_something_else_in_it_is_refused(variable: dict[str, str]):
+    with pytest.raises(config.ConfigError):
+        config.load(environ=variable)
 
 
 def test_variables_of_other_programs_and_those_of_the_command_line_are_let_through():
