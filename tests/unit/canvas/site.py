@@ -42,7 +42,8 @@ class Site:
 @asynccontextmanager
 async def open_site(folder: Path, owner_key: str | None = None, **settings: Any) -> AsyncGenerator[Site]:
     """A host on `folder`; at a second start the first one's `owner_key` goes on opening it."""
-    async with open_host(Config(data=str(folder), public_url="http://localhost", **settings)) as host:
+    values: dict[str, Any] = {"data": str(folder), "public_url": "http://localhost", **settings}
+    async with open_host(Config(**values)) as host:
         key = owner_key or host.gateway.owner_key
         assert key is not None
         transport = httpx2.ASGITransport(host.app)
