@@ -15,6 +15,8 @@ from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
 
 PASSED_OVER: Final = frozenset({"__pycache__"})
+TEMPLATE_SUFFIX: Final = ".in"
+"""Of files that would be taken for our own without it."""
 
 
 def new(
@@ -83,4 +85,4 @@ def _texts(folder: Traversable, below: Path) -> Iterator[tuple[Path, str]]:
         if entry.is_dir():
             yield from _texts(entry, below / entry.name)
         else:
-            yield below / entry.name, entry.read_text("utf-8")
+            yield below / entry.name.removesuffix(TEMPLATE_SUFFIX), entry.read_text("utf-8")
