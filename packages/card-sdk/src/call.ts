@@ -66,12 +66,14 @@ class Progress {
 /** A call that is being answered. `end` it, whatever became of it. */
 export class RunningCall {
   readonly call: ToolCall;
+  readonly args: ToolCallData["arguments"];
   readonly #abort = new AbortController();
   readonly #progress: Progress;
   readonly #timer: ReturnType<typeof setTimeout>;
   #isOver = false;
 
   constructor(data: ToolCallData, say: (message: string) => void) {
+    this.args = data.arguments;
     this.#progress = new Progress(say);
     // The host's clock may be another one: what is left counts, by a timer that no clock change moves (decision 22).
     this.#timer = setTimeout(() => this.cancel("deadline", "the time is up"), data.remainingMs);

@@ -158,7 +158,7 @@ export class Card {
   #listener(): Listener {
     return {
       cardsChanged: ({ cards }) => {
-        this.#copies = cards;
+        this.#copies = [...cards];
         for (const listener of [...this.#copiesListeners]) listener(cards);
       },
       agentsChanged: ({ card }) => {

@@ -83,11 +83,17 @@ export class Session {
   };
 
   readonly #onMessage = (event: MessageEvent): void => {
-    const message = event.data as Incoming | null;
-    if (typeof message !== "object" || message === null) return;
-    if (typeof message.event === "string") this.#takeEvent(message.event, message.data);
-    else if (typeof message.id === "number") this.#takeResponse(message.id, message);
+    try {
+      this.#take(event.data as Incoming | null);
+    } catch (error) {
+      console.warn(`the host said what cannot be read: ${wordsOf(error)}`);
+    }
   };
+
+  #take(message: Incoming | null): void {
+    if (typeof message?.event === "string") this.#takeEvent(message.event, message.data);
+    else if (typeof message?.id === "number") this.#takeResponse(message.id, message);
+  }
 
   #post(message: unknown): void {
     const text = jsonText(message);
@@ -114,7 +120,7 @@ export class Session {
   #takeEvent(name: string, data: unknown): void {
     switch (name as keyof Events) {
       case "tools.call":
-        void this.#answer(data as ToolCallData);
+        void this.#answer(this.#begun(data as ToolCallData));
         return;
       case "tools.cancel": {
         const { callId, code, reason } = data as Events["tools.cancel"];
@@ -131,13 +137,18 @@ export class Session {
     }
   }
 
+  #begun(data: ToolCallData): RunningCall {
+    const { callId } = data;
+    const running = new RunningCall(data, (message) => this.#tell("tools.progress", { callId, message }));
+    this.#calls.set(callId, running);
+    return running;
+  }
+
   /** Run the handler of a call, and tell the host what became of it, if that is still wanted. */
-  async #answer(data: ToolCallData): Promise<void> {
-    const running = new RunningCall(data, (message) => this.#tell("tools.progress", { callId: data.callId, message }));
-    this.#calls.set(data.callId, running);
+  async #answer(running: RunningCall): Promise<void> {
     const call = running.call;
     try {
-      const { respond, failure } = await this.#outcome(data, call);
+      const { respond, failure } = await this.#outcome(running);
       if (call.signal.aborted) return;
       running.finish();
       this.#tell("tools.respond", respond);
@@ -145,12 +156,12 @@ export class Session {
     } finally {
       running.end();
       this.#scope.end(call);
-      this.#calls.delete(data.callId);
+      this.#calls.delete(call.callId);
     }
   }
 
   /** What the host is told, and what the handler has thrown. */
-  async #outcome(data: ToolCallData, call: ToolCall): Promise<{ respond: RespondParams; failure?: unknown }> {
+  async #outcome({ call, args }: RunningCall): Promise<{ respond: RespondParams; failure?: unknown }> {
     const { callId, tool } = call;
     const handler = await this.#handlers.find(tool, call.signal);
     if (handler === undefined) {
@@ -158,7 +169,7 @@ export class Session {
     }
     const aborted = whenAborted(call.signal);
     try {
-      const returning = this.#scope.run(call, () => toPromise(() => handler(data.arguments as never, call)));
+      const returning = this.#scope.run(call, () => toPromise(() => handler(args as never, call)));
       void returning.then(() => this.#logLate(call, aborted), () => undefined);
       // Whoever ignores the signal is not waited for.
       const returned = await Promise.race([returning, aborted.then(() => undefined)]);

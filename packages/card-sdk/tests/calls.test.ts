@@ -267,3 +267,23 @@ test("a flood of progress costs a message every 250 ms (decision 27)", async () 
   await host.callTool("run_tests");
   expect(host.progress.map(({ message }) => message)).toEqual(["step 0", "step 9999"]);
 });
+
+test("what cannot be read does no harm", async () => {
+  const [host, card] = await connected();
+  const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  card.tools.handle("run_tests", () => "ran");
+  for (const [event, data] of [["tools.call", undefined], ["tools.cancel", null], ["cards.changed", 3], ["new.one", {}]]) {
+    host.emit(event as never, data as never);
+  }
+  expect(await textOf(host.callTool("run_tests"))).toBe("ran");
+  expect(warned.mock.calls.length).toBe(3);
+  expect(card.copies).toHaveLength(1);
+});
+
+test("the host waits as long as the manifest says, else for 30 s (cards.md 53, 54)", async () => {
+  const [host, card] = await connected();
+  card.tools.handle("run_tests", () => "ran");
+  card.tools.handle("read_scratchpad", () => "read");
+  await Promise.all([host.callTool("run_tests"), host.callTool("read_scratchpad")]);
+  expect(host.events.map(({ data }) => (data as { remainingMs: number }).remainingMs)).toEqual([120_000, 30_000]);
+});
