@@ -9,11 +9,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.card_sdk.bundles import bundled
 from tests.card_sdk.package import built
 from tests.e2e.canvas_hosts import Host, running_host, toolbox
 from tests.e2e.running import Done, Process, toolwire
-from tests.unit.card.manifests import manifest
 
 pytestmark = pytest.mark.e2e
 
@@ -120,27 +118,22 @@ async def test_dev_runs_a_python_card_and_runs_it_anew_after_a_change(tmp_path: 
         assert card["package"] == package
 
 
-async def test_dev_runs_a_web_card_without_a_page(tmp_path: Path):
-    source = tmp_path / "src" / "main.ts"
-    source.parent.mkdir()
-    source.write_text(
-        'import { card } from "@toolwire/card-sdk";\n'
-        'card.tools.handle("run_tests", (_, call) => `hello ${call.agent.name}`);\n'
-    )
-    folder = await anyio.to_thread.run_sync(bundled, built(), tmp_path / "card", source, manifest(entry="index.html"))
-    beside = folder / "node_modules" / "@toolwire"
-    beside.mkdir(parents=True)
-    (beside / "card-sdk").symlink_to(built().folder)
+async def test_dev_runs_a_new_web_card_without_a_page(tmp_path: Path):
+    package = await anyio.to_thread.run_sync(built)
+    await typed(tmp_path, "card", "new", "word-counter", "--typescript")
+    folder = tmp_path / "word-counter"
+    (folder / "node_modules" / "@toolwire").mkdir(parents=True)
+    (folder / "node_modules" / "@toolwire" / "card-sdk").symlink_to(package.folder)
+    commands = json.loads((folder / "package.json").read_text())["scripts"]
+    for command in (commands["check"], commands["build"]):
+        await anyio.to_thread.run_sync(partial(package.tool, *command.split(), cwd=folder))
     async with running_host(tmp_path) as host:
-        with Process(["card", "dev", "card", "--yes"], tmp_path) as running:
+        with Process(["card", "dev", "word-counter", "--yes"], tmp_path) as running:
             await anyio.to_thread.run_sync(running.errors_say, "Ctrl-C stops it")
-            package = (await host.ask("GET", "/card-packages"))["packages"][0]["package"]
-            agent, _ = await wired(host, package)
-            async with toolbox(agent) as client:
-                with anyio.fail_after(30):
-                    while True:
-                        said = await client.call_tool("test_radar_run_tests", {})
-                        if not said.is_error:  # until its process has attached, nobody is there to be woken
-                            break
-            assert text_of(said) == "hello writer"
+            agent, _ = await wired(host, (await host.ask("GET", "/card-packages"))["packages"][0]["package"])
+            with anyio.fail_after(30):
+                while (said := await counted(agent, "three little words")).startswith("the card"):
+                    assert running.popen.poll() is None  # nobody wakes a card without a page: its process has to come
+            assert json.loads(said) == {"words": 3, "longest": "little"}
+            assert "Send one that has some." in await counted(agent, "   ")
             assert await anyio.to_thread.run_sync(running.stop) == 0
