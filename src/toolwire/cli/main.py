@@ -20,6 +20,7 @@ HELP: Final = "Tools for agents: write a tool once, run it in your own agent, pu
 GROUPS: Final = {
     "agent": "Register agents, run one, list them.",
     "key": "Make, list and revoke keys.",
+    "grant": "See and end what OAuth clients may do, and sign in to answer them.",
     "owner": "Make another owner.",
     "tools": "Serve tools over MCP, or list those of a server.",
     "card": "Write, check and install cards of the canvas.",
@@ -36,6 +37,9 @@ COMMANDS: Final = {
     "key create": ("keys:create", "Make a key; it is shown this once."),
     "key list": ("keys:list_keys", "List your keys, without their secrets."),
     "key revoke": ("keys:revoke", "Make a key open nothing any more."),
+    "grant list": ("grants:list_grants", "List the OAuth clients that may call your agents."),
+    "grant revoke": ("grants:revoke", "End what an OAuth client may do."),
+    "grant sign-in": ("grants:sign_in", "Print a link that signs you in with a browser, once."),
     "owner create": ("owners:create", "Make another owner, with agents and keys apart from yours."),
     "tools serve": ("serve:serve", "Serve the tools of a Python module, or another MCP server, over MCP."),
     "tools accept": ("accept:accept", "Accept tools of an MCP server that have changed."),

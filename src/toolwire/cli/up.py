@@ -32,6 +32,8 @@ from toolwire.cli.output import print_json, print_text, say
 from toolwire.cli.owner_key import keep_owner_key
 from toolwire.cli.parameters import DataFlag, JsonFlag
 from toolwire.config import Config
+from toolwire.gateway.keys import FIRST_OWNER
+from toolwire.gateway.oauth.consent import LINK_PATH
 
 
 def up(
@@ -83,7 +85,8 @@ async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
         if as_json:
             print_json(_ready(host, owner_key, folder, keys))
         else:
-            print_text(_welcome(settings, host, folder, keys))
+            link = f"{settings.public_url or url}{LINK_PATH}?link={gateway.sign_ins.new_link(FIRST_OWNER)}"
+            print_text(_welcome(settings, host, folder, keys, link))
         await until_signal()
 
 
@@ -98,7 +101,7 @@ def _ready(host: HostInfo, owner_key: str, folder: DataFolder, keys: DemoKeys | 
     return ready if keys is None else {**ready, **msgspec.to_builtins(keys)}
 
 
-def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKeys | None) -> str:
+def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKeys | None, link: str) -> str:
     """What a person is told: where it is, where the keys are, and a line to paste."""
     if settings.host not in ("127.0.0.1", "::1", "localhost"):
         say(f"note: it listens on {settings.host}, for other machines too; put TLS in front of it")
@@ -107,6 +110,7 @@ def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKey
         "",
         f"  data       {folder.path}",
         f"  owner key  {folder.owner_key_file} (for the REST surface and the other commands)",
+        f"  sign in    {link} (in a browser, once, within an hour, to answer OAuth clients)",
     ]
     if keys is None:
         lines += [

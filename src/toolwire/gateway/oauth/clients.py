@@ -1,7 +1,7 @@
 """The clients that ask for access: what they say of themselves, and the ids they get; it keeps none of them.
 
 A registered client's id holds all that it said, with a MAC of ours. So a flood of registrations fills nothing, and an
-id is good for as long as the folder's secret is (ADR 0020). All clients are public ones: nobody has a secret.
+id is good for as long as the folder's secret is (ADR 0023). All clients are public ones: nobody has a secret.
 Spec: RFC 7591; contract gateway.md 48.
 """
 
