@@ -7,16 +7,19 @@ is kept in a file of this machine first, so that what a client breaks off never 
 from collections.abc import AsyncIterable
 from datetime import timedelta
 from tempfile import SpooledTemporaryFile
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import S3Config, S3Store
+from obstore.store import S3Store
 
 from toolwire.adapters.blob_key import check_blob_key
 from toolwire.adapters.blobs import ObstoreBlobs, gathered
 from toolwire.core.errors import InvalidParam
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config  # there for type checkers alone
 
 SCHEME = "s3"
 IN_MEMORY_BYTES = 4 * 1024 * 1024
@@ -72,8 +75,8 @@ def open_bucket(url: str, endpoint_url: str | None = None, region: str | None = 
     parts = urlsplit(url)
     if parts.scheme != SCHEME or not parts.netloc or "@" in parts.netloc or parts.query or parts.fragment:
         raise InvalidParam(
-            f"blob_url is {url!r}; write s3://bucket or s3://bucket/prefix, the keys go into AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY",
+            f"blob_url is {_without_user(parts)!r}; write s3://bucket or s3://bucket/prefix; the keys go "
+            "into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
             param="blob_url",
         )
     settings: S3Config = {"virtual_hosted_style_request": False}
@@ -96,3 +99,8 @@ def open_bucket(url: str, endpoint_url: str | None = None, region: str | None = 
     except (BaseError, ValueError) as error:
         raise InvalidParam(f"the bucket {url!r} cannot be used: {error}", param="blob_url") from None
     return S3Blobs(store, url)
+
+
+def _without_user(parts: SplitResult) -> str:
+    """The address without what may be a secret in it."""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
