@@ -38,6 +38,8 @@ class Peers:
         return tuple(found)
 
     def _agent_status(self, workspace: Workspace, card: Card) -> Status:
+        if self._terminal_status(card) == "working":  # its own program runs
+            return "working"
         try:
             online = self._directory.agent(workspace.owner, card.agent_id or "").online
         except AgentNotFound:

@@ -16,6 +16,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec.structs import replace
 
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory, check_trust
@@ -63,6 +64,7 @@ class Terminal:
         self.columns = COLUMNS
         self.rows = ROWS
         self.wanted = True
+        self.plain = False
         self.told: tuple[Status, int | None] = ("idle", None)
 
     @property
@@ -252,6 +254,8 @@ class Terminals:
             running = kept.running
             if not isinstance(running, Shell):
                 place = await self._place(workspace, card, kept)
+                kept.plain = kept.plain or (isinstance(kept.program, Shell) and not kept.program.has_begun)
+                place = replace(place, plain=kept.plain)
                 running = await Shell.start(place, kept.tail)
                 await self._keep(card.id, kept, running, partial(_remove_folder, place.room))
             return running
@@ -320,6 +324,8 @@ class Terminals:
 def environment_for(own: Mapping[str, str]) -> dict[str, str]:
     """A normal user's environment: nothing of the host's own that could be a secret."""
     kept = {name: value for name, value in own.items() if name in _INHERITED or name.startswith(_INHERITED_PREFIXES)}
+    if not any(name.startswith(("LC_", "LANG")) for name in kept):
+        kept["LANG"] = "C.UTF-8"
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PAGER": "cat", "GIT_PAGER": "cat"}
 
 

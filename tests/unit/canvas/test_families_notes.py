@@ -130,6 +130,14 @@ async def test_an_agent_does_not_join_itself_to_a_terminal(tmp_path: Path) -> No
         assert "terminal_run" in await desk.agent.tools()
 
 
+async def test_an_agent_places_so_many_cards_and_no_more(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        desk = await wired(site, content={"canvas": True})
+        for _ in range(50):
+            await desk.agent.call("canvas_spawn_card", kind="note")
+        assert "remove some" in await desk.agent.text("canvas_spawn_card", kind="note")
+
+
 async def test_what_cannot_be_placed_is_refused_in_words(tmp_path: Path) -> None:
     async with open_site(tmp_path) as site:
         desk = await wired(site, content={"canvas": True})

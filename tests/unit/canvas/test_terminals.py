@@ -60,7 +60,12 @@ async def test_the_shell_goes_on_from_command_to_command(tmp_path: Path) -> None
         ("stty raw -echo; echo raw", "raw\n", 0),
         ("exec 2>/dev/null; echo gone >&2; echo here", "here\n", 0),
         ("unset PROMPT_COMMAND; PS1='mine> '; echo set", "set\n", 0),
-        ("set -u; unset nothing; set -f", "", 0),
+        ("set -u; unset nothing; set -f; set -C", "", 0),
+        ("set -e; false", None, 1),
+        ("exec ls /nothing 2>/dev/null", None, 2),
+        ("trap 'echo left' EXIT; trap 'echo each >/dev/null' DEBUG", "", 0),
+        ("set -o vi", "", 0),
+        ("echo a | while read line; do exit 6; done", None, 6),
         ("definitely-not-a-command", "bash: definitely-not-a-command: command not found\n", 127),
     ],
 )
@@ -111,6 +116,47 @@ async def test_a_command_that_waits_for_input_times_out_and_is_interrupted(tmp_p
         ended = await run(site, terminal, "printf 'name? '; read name; echo $name", timeout_ms=300)
         assert ended == {"exit_code": None, "output": "name? ", "truncated": False, "timed_out": True}
         assert (await run(site, terminal, "echo free"))["output"] == "free\n"
+
+
+async def test_a_command_that_prints_without_end_is_interrupted(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        terminal = await terminal_on(site)
+        ended = await run(site, terminal, "yes", timeout_ms=500)
+        assert (ended["timed_out"], ended["truncated"]) == (True, True)
+        assert (await run(site, terminal, "echo free"))["output"] == "free\n"
+
+
+async def test_a_terminal_that_a_command_has_left_in_a_raw_mode_shows_lines_again(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        terminal = await terminal_on(site)
+        await run(site, terminal, "stty raw -echo")
+        assert (await run(site, terminal, "printf '\\033[0mone\\ntwo\\n'"))["output"] == "one\ntwo\n"
+
+
+async def test_a_shell_whose_settings_do_not_come_to_an_end_starts_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_settings(tmp_path / "home", "exec sh -c 'exit 3'")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    async with open_site(tmp_path / "data") as site:
+        terminal = await terminal_on(site)
+        error = await site.ask("POST", f"/terminals/{terminal}/run", {"command": "echo on"}, status=502)
+        assert ".bashrc" in error["message"]
+        assert (await run(site, terminal, "echo on"))["output"] == "on\n"
+
+
+async def test_the_users_own_settings_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_settings(tmp_path / "home", "alias greet='echo hello'; PROMPT_COMMAND='true'; PS1='mine> '; set -u")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    async with open_site(tmp_path / "data") as site:
+        terminal = await terminal_on(site)
+        assert (await run(site, terminal, "greet"))["output"] == "hello\n"
+        assert "mine> greet" in (await site.ask("GET", f"/terminals/{terminal}/screen"))["screen"]
+
+
+def write_settings(home: Path, text: str) -> None:
+    home.mkdir()
+    (home / ".bashrc").write_text(text)
 
 
 async def test_a_command_that_does_not_heed_an_interrupt_is_killed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card, Edit, PutArrow, PutCard, arrows_of, removal
 from toolwire.core.call import Call
-from toolwire.core.errors import CardNotFound, Forbidden, InvalidParam, ToolwireError
+from toolwire.core.errors import CardNotFound, Conflict, Forbidden, InvalidParam, ToolwireError
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
@@ -27,6 +27,8 @@ from toolwire.providers.function import LocalTool
 ALLOWED: Final = "canvas"
 """The key in an agent's card's content by which its user lets it change the board."""
 SPAWNED_BY: Final = "spawned_by"
+MAX_SPAWNED: Final = 50
+"""Cards that an agent has placed on one board, at a time."""
 BESIDE: Final = 360.0
 """How far from the agent's card a new one is put, in the canvas' units."""
 
@@ -154,8 +156,10 @@ class CanvasFamily:
             content["text"] = text
         if kind == "todo":
             content["todos"] = []
-        title = arguments.get("title") or (str(kind) if package is None else self._title_of(agent.owner, package))
         placed = sum(card.content.get(SPAWNED_BY) == agent.agent_id for card in here.workspace.board.cards.values())
+        if placed >= MAX_SPAWNED:
+            raise Conflict(f"{placed} cards here are yours, and more may not be; remove some with canvas_remove_card")
+        title = arguments.get("title") or (str(kind) if package is None else self._title_of(agent.owner, package))
         return Card(
             new_id("card"),
             "note" if kind == "todo" else arguments["kind"],

@@ -80,12 +80,15 @@ _KINDS: Final = frozenset(("begin", "end", "prompt", "ready", "busy"))
 LINE: Final = b' { __toolwire_begin; } 2>/dev/null; eval "$__toolwire_command"; { __toolwire_end; } 2>/dev/null\r'
 """What is typed to have the command file carried out. The blank keeps it out of the shell's history."""
 
+_OWN: Final = "[ -f ~/.bashrc ] && . ~/.bashrc"
 _SCRIPT: Final = r"""
-if [ -f ~/.bashrc ]; then . ~/.bashrc; else PS1='\w\$ '; fi
+PS1='\w\$ '
+@OWN@
 set +eux
 __toolwire_file='@FILE@' __toolwire_secret='' __toolwire_status=0 __toolwire_command=''
 __toolwire_begin() {
     { IFS= read -r __toolwire_secret; IFS= read -r -d '' __toolwire_command; } <"$__toolwire_file" || :
+    stty opost onlcr isig icanon icrnl echo </dev/tty
     printf '\033]7770;begin;%s\007' "$__toolwire_secret" >/dev/tty
     return "$__toolwire_status"
 }
@@ -109,14 +112,17 @@ bind 'set enable-bracketed-paste off' 2>/dev/null
 """
 
 
-def startup_script(command_file: Path, secret: str) -> str:
+def startup_script(command_file: Path, secret: str, plain: bool = False) -> str:
     """What the shell reads first: the user's own settings, then what makes marks.
+
+    What a command has done with the shell's own input and output, and with the terminal's modes, is undone before the
+    next one: readline would have no terminal, and output would be no lines.
 
     Args:
         command_file: where commands come from: a line with the command's secret, and the command.
         secret: the terminal's.
-
-    What a command has done with the shell's own input and output is undone: readline would have no terminal.
+        plain: without the user's own settings.
     """
+    own = "" if plain else _OWN
     quoted = str(command_file).replace("'", "'\\''")
-    return _SCRIPT.replace("@FILE@", quoted).replace("@SECRET@", secret)
+    return _SCRIPT.replace("@FILE@", quoted).replace("@SECRET@", secret).replace("@OWN@", own)

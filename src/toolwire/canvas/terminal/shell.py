@@ -52,17 +52,25 @@ class _Command:
 
 
 class Place(Struct, frozen=True):
-    """Where a shell begins: its folder, its environment, the size of its window, and a folder for files of ours."""
+    """Where a shell begins: its folder, its environment, the size of its window, and a folder for files of ours.
+
+    A `plain` one does not read the user's own settings.
+    """
 
     cwd: str
     environment: Mapping[str, str]
     room: Path
     columns: int
     rows: int
+    plain: bool = False
 
 
 class Shell(Program):
-    """A shell that waits at its prompt, or does something."""
+    """A shell that waits at its prompt, or does something.
+
+    Attributes:
+        has_begun: it has come to a prompt at least once.
+    """
 
     def __init__(self, pty: PtyProcess, tail: Tail, command_file: Path, secret: str) -> None:
         super().__init__(pty, tail)
@@ -71,6 +79,7 @@ class Shell(Program):
         self._secret = secret
         self._turn = anyio.Lock()
         self._command: _Command | None = None
+        self.has_begun = False
         self._at_prompt = False
         self._half_typed = False
         self._typed_ahead = False
@@ -91,7 +100,7 @@ class Shell(Program):
         secret, room = secrets.token_hex(8), anyio.Path(place.room)
         script, command_file = room / "startup", room / "command"
         await room.mkdir(0o700, parents=True, exist_ok=True)
-        await script.write_text(startup_script(Path(command_file), secret))
+        await script.write_text(startup_script(Path(command_file), secret, place.plain))
         command = (bash, "--noprofile", "--rcfile", str(script), "-i")
         pty = await PtyProcess.start(command, place.cwd, place.environment, place.columns, place.rows)
         return cls(pty, tail, Path(command_file), secret)
@@ -180,7 +189,7 @@ class Shell(Program):
                 self._at_prompt = False
             case "ready" if mark.secret == self._secret:
                 if command is None or command.lost or command.ended.is_set():
-                    self._returning = False
+                    self._returning, self.has_begun = False, True
                     self._at_prompt, self._half_typed = True, False
             case _:
                 return False
@@ -199,7 +208,10 @@ class Shell(Program):
         if self._typed_ahead:  # a prompt may be about to read a line that waits for it
             self._typed_ahead = False
             await anyio.sleep(SETTLE_S)
-        await self._wait_for_prompt(BUSY_S if self._command is not None else START_S)
+        await self._wait_for_prompt(BUSY_S if self.has_begun else START_S)
+        if not self.has_begun:
+            await self.pty.end()
+            raise AgentLost("the shell has not come to its prompt; try again: ~/.bashrc is left out then")
         if self.exit_code is not None:
             raise AgentLost("the terminal's shell has ended; try again")
         if not self._at_prompt:
