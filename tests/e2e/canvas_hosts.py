@@ -62,9 +62,13 @@ class Host:
         await self.ask(
             "POST", f"/card-packages/{offer['package']}/consent", {"digest": offer["digest"], "accept": True}
         )
+        return await self.place(offer["package"])
+
+    async def place(self, package: str) -> tuple[dict[str, Any], dict[str, Any], str]:
+        """The same with a package that is installed."""
         path = f"/workspaces/{(await self.ask('POST', '/workspaces', {'name': 'desk'}))['id']}"
         agent = await self.ask("POST", f"{path}/cards", {"kind": "agent", "title": "writer"})
-        card = await self.ask("POST", f"{path}/cards", {"kind": "card", "package": offer["package"]})
+        card = await self.ask("POST", f"{path}/cards", {"kind": "card", "package": package})
         await self.ask("POST", f"{path}/arrows", {"source": agent["id"], "target": card["id"]})
         return agent, card, path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import msgspec
 import pytest
 from mcp.client.session import ClientSession
@@ -17,6 +18,7 @@ from mcp.client.session import ClientSession
 from tests.card_sdk.bundles import bundled, headless
 from tests.card_sdk.package import built
 from tests.e2e.canvas_hosts import Host, Moments, running_host, toolbox
+from tests.e2e.running import toolwire
 from tests.e2e.test_python_card import text_of
 from tests.node_packages import ROOT
 
@@ -55,7 +57,7 @@ def npm_project(folder: Path) -> Path:
 @asynccontextmanager
 async def python_card(host: Host, folder: Path) -> AsyncGenerator[tuple[dict[str, Any], dict[str, Any], str]]:
     """The example in Python, which the host runs by itself."""
-    yield await host.desk(EXAMPLES / "test-radar")
+    yield await placed(host, EXAMPLES / "test-radar", folder.parent)
 
 
 @asynccontextmanager
@@ -64,11 +66,20 @@ async def typescript_card(host: Host, folder: Path) -> AsyncGenerator[tuple[dict
     shutil.copytree(EXAMPLES / "test-radar-ts", folder)
     manifest = msgspec.json.decode((folder / "toolwire-card.json").read_bytes())
     bundled(built(), folder / "built", folder / "src" / "main.ts", manifest)
-    desk = await host.desk(folder / "built")
+    desk = await placed(host, folder / "built", folder.parent)
     start = (built(), host.ready.url, host.ready.owner_key, desk[1]["package"], folder / "built" / "index.html")
     async with headless(*start) as running:
         await running.says("connected:")
         yield desk
+
+
+async def placed(host: Host, folder: Path, cwd: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """An agent joined to a copy of the card in `folder`, which the command line installs: see `Host.desk`."""
+    installed = await anyio.to_thread.run_sync(
+        lambda: toolwire("card", "add", str(folder), "--yes", "--json", cwd=cwd).json()
+    )
+    assert (installed["status"], [tool["exposed_name"] for tool in installed["tools"]]) == ("installed", [TOOL])
+    return await host.place(installed["package"])
 
 
 CardIn = Callable[[Host, Path], AbstractAsyncContextManager[tuple[dict[str, Any], dict[str, Any], str]]]
@@ -94,8 +105,13 @@ async def test_an_agent_runs_the_tests_of_a_project_through_the_card(
             content = {"cwd": str(tests.parent)}
             terminal = await host.ask("POST", f"{path}/cards", {"kind": "terminal", "content": content})
             await host.ask("POST", f"{path}/arrows", {"source": card["id"], "target": terminal["id"]})
-            passed = await client.call_tool(TOOL, {"filter": filter_})
-            assert (passed.is_error, text_of(passed)) == (False, "All tests passed")
+            heard: list[str | None] = []
+
+            async def hear(progress: float, total: float | None, message: str | None) -> None:
+                heard.append(message)
+
+            passed = await client.call_tool(TOOL, {"filter": filter_}, progress_callback=hear)
+            assert (passed.is_error, text_of(passed), heard) == (False, "All tests passed", ["running the tests…"])
 
             with tests.open("a") as file:
                 file.write(failing)
@@ -128,9 +144,7 @@ def test_the_example_in_typescript_is_the_pages_handler() -> None:
 async def check_listed(client: ClientSession) -> None:
     """The tool is listed as the page says."""
     [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == TOOL]
-    assert (tool.description or "").startswith(
-        '[Custom card "Test radar" by Ada, community code] Runs the project'
-    )
+    assert (tool.description or "").startswith('[Custom card "Test radar" by Ada, community code] Runs the project')
     assert set(tool.input_schema["properties"]) == {"filter", "card"}
 
 
