@@ -1,5 +1,6 @@
 """`toolwire card new`: a folder with a card that works, to begin with; it installs nothing."""
 
+import os
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -10,10 +11,12 @@ from cyclopts import Parameter
 
 from toolwire.card.manifest import MANIFEST_NAMES, check_manifest
 from toolwire.cli.card.folder import CURRENT
+from toolwire.cli.card.program import HEADLESS, SOURCES
 from toolwire.cli.failure import DONE, Failed, misused
 from toolwire.cli.output import print_json, say
 from toolwire.cli.parameters import JsonFlag
 
+SDK_VERSION: Final = "0.1.0"
 PASSED_OVER: Final = frozenset({"__pycache__"})
 TEMPLATE_SUFFIX: Final = ".in"
 """Of files that would be taken for our own without it."""
@@ -40,8 +43,8 @@ def new(
         print_json({"folder": str(made[0]), "files": [file.as_posix() for file in made[1]]})
     else:
         say(f"made {made[0]} with {', '.join(file.as_posix() for file in made[1])}")
-        first = "npm install && npm run build && " if typescript else ""
-        say(f"next: cd {made[0]} && {first}toolwire card dev")
+        for step in _steps(made[0], typescript):
+            say(f"next: {step}")
     return DONE
 
 
@@ -58,7 +61,7 @@ def begin(folder: Path, language: str) -> tuple[Path, list[Path]]:
     """
     template = dict(_texts(files("toolwire.cli.card") / "templates" / language, CURRENT))
     words = {"name": folder.name, "display_name": folder.name.replace("-", " ").capitalize()}
-    words["exposed"] = folder.name.replace("-", "_")
+    words |= {"exposed": folder.name.replace("-", "_"), "sdk": _sdk(folder)}
     filled = {path: _filled(text, words) for path, text in template.items()}
     report = check_manifest(filled[Path(MANIFEST_NAMES[0])].encode())
     if report.errors:
@@ -70,6 +73,20 @@ def begin(folder: Path, language: str) -> tuple[Path, list[Path]]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     return folder, sorted(filled)
+
+
+def _sdk(folder: Path) -> str:
+    """What a card's `package.json` says of `@toolwire/card-sdk`: in a source tree, that which belongs to it."""
+    if not SOURCES.is_dir():
+        return f"^{SDK_VERSION}"
+    return "file:" + Path(os.path.relpath(SOURCES, folder.resolve())).as_posix()
+
+
+def _steps(folder: Path, typescript: bool) -> Iterator[str]:
+    build = "npm install && npm run build"
+    if typescript and SOURCES.is_dir() and not (SOURCES / HEADLESS).exists():
+        yield f"(cd {os.path.relpath(SOURCES)} && {build})"
+    yield f"cd {folder} && {f'{build} && ' if typescript else ''}toolwire card dev"
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -24,6 +24,8 @@ from toolwire.cli.target import KEY_VARIABLE, Target
 LEAST_MAJOR: Final = 22
 SDK: Final = Path("node_modules", "@toolwire", "card-sdk")
 HEADLESS: Final = Path("dist", "headless.js")
+SOURCES: Final = Path(__file__).resolve().parents[4] / "packages" / "card-sdk"
+"""The package in the source tree that Toolwire runs from; an installed Toolwire has none."""
 
 
 class Program(Struct, frozen=True):
@@ -92,7 +94,7 @@ def javascript() -> str:
 
 def _packages(folder: Path) -> Iterator[Path]:
     yield from (above / SDK for above in (folder, *folder.parents))
-    yield Path(__file__).resolve().parents[4] / "packages" / "card-sdk"
+    yield SOURCES
 
 
 def _candidates() -> Iterator[str]:

@@ -11,6 +11,8 @@ import pytest
 from tests.unit.card.manifests import encoded, manifest, with_schema
 from toolwire.canvas.package_tree import tree_hash
 from toolwire.canvas.sources import fetch, read_source
+from toolwire.cli.card import new
+from toolwire.cli.card.program import SOURCES
 from toolwire.cli.main import execute
 
 
@@ -62,6 +64,28 @@ def test_a_new_card_needs_a_name_that_is_free(name: str, code: int, problem: str
     assert execute(["card", "new", name]) == code
     assert problem in capsys.readouterr().err
     assert not Path(name).exists() or name == "taken"
+
+
+@pytest.mark.parametrize("in_sources", [True, False])
+def test_a_new_web_card_depends_on_the_package_of_the_source_tree_if_there_is_one(
+    in_sources: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    sources = tmp_path / "tree" / "packages" / "card-sdk"
+    if in_sources:
+        sources.mkdir(parents=True)
+    monkeypatch.setattr(new, "SOURCES", sources)
+
+    assert execute(["card", "new", "cards/word-counter", "--typescript"]) == 0
+
+    package = json.loads(Path("cards/word-counter/package.json").read_text())
+    wanted = "file:../../tree/packages/card-sdk" if in_sources else "^0.1.0"
+    assert package["dependencies"] == {"@toolwire/card-sdk": wanted}
+    assert ("next: (cd tree/packages/card-sdk && npm install" in capsys.readouterr().err) is in_sources
+
+
+def test_the_version_that_new_cards_ask_for_is_that_of_the_package():
+    package = json.loads((SOURCES / "package.json").read_text())
+    assert package["version"] == new.SDK_VERSION
 
 
 def test_a_new_card_is_in_one_language(capsys: pytest.CaptureFixture[str]):
