@@ -1,6 +1,7 @@
 """`python -m benchmarks`: measures the chosen cases in interleaved rounds and prints the tables.
 
-With `agents` as its first word it measures the agent SDK instead, with `memory` what sessions take.
+With `agents` as its first word it measures the agent SDK instead, with `memory` what sessions take, with `crash` what a
+gateway loses that is killed.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import machine, memory, report
+from benchmarks import crash, machine, memory, report
 from benchmarks.agents import command as agents
 from benchmarks.cases import CASES, Case, select
 from benchmarks.launcher import Endpoint, Launcher, LaunchError
@@ -29,6 +30,8 @@ def main() -> int:
         return agents.main(sys.argv[2:])
     if sys.argv[1:2] == ["memory"]:
         return memory.main(sys.argv[2:])
+    if sys.argv[1:2] == ["crash"]:
+        return crash.main(sys.argv[2:])
     arguments = _parser().parse_args()
     if arguments.list:
         print("\n".join(case.name for case in CASES))

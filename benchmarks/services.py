@@ -73,7 +73,7 @@ def toolwire_keyed(name: str) -> Service:
         port, data = free_port(), str(launcher.folder())
         command = (sys.executable, "-m", "benchmarks.servers.toolwire_keyed", str(port), data)
         pid = launcher.start(name, command, core=launcher.server_core)
-        ready = _ready_line(launcher, name)
+        ready = ready_line(launcher, name)
         return Endpoint(port, str(ready["path"]), frozenset({pid}), (f"X-Agent-API-Key: {ready['key']}",))
 
     return Service(name, launch)
@@ -107,7 +107,7 @@ def toolwire_gateway(name: str) -> Service:
         up = (str(TOOLWIRE), "up", "--host", "127.0.0.1", "--port", str(port), "--data", data, "--json")
         unlimited = {"TOOLWIRE_RATE_LIMIT_PER_MINUTE": "0"}
         gateway = launcher.start(name, up, core=launcher.server_core, env=unlimited)
-        _ready_line(launcher, name)
+        ready_line(launcher, name)
         agent = read_json(name, (str(TOOLWIRE), "agent", "create", "bench", "--data", data, "--json"))
         agent_id, agent_key = str(agent["agent_id"]), str(agent["agent_key"])
         key = read_json(name, (str(TOOLWIRE), "key", "create", "--agent", agent_id, "--data", data, "--json"))
@@ -125,7 +125,7 @@ def toolwire_gateway(name: str) -> Service:
     return Service(name, launch)
 
 
-def _ready_line(launcher: Launcher, name: str) -> dict[str, Any]:
+def ready_line(launcher: Launcher, name: str) -> dict[str, Any]:
     """Wait for the one JSON line that a server prints once it is ready."""
     end = time.monotonic() + START_LIMIT_S
     while time.monotonic() < end:
