@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,17 @@ async def test_a_command_that_waits_for_input_times_out_and_is_interrupted(tmp_p
         ended = await run(site, terminal, "printf 'name? '; read name; echo $name", timeout_ms=300)
         assert ended == {"exit_code": None, "output": "name? ", "truncated": False, "timed_out": True}
         assert (await run(site, terminal, "echo free"))["output"] == "free\n"
+
+
+async def test_ctrl_c_works_also_where_the_host_ignores_it(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            terminal = await terminal_on(site)
+            ended = await run(site, terminal, "sh -c 'kill -INT $$'")
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert ended["exit_code"] == 130
 
 
 async def test_a_command_that_prints_without_end_is_interrupted(tmp_path: Path) -> None:

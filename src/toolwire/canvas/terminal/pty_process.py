@@ -30,10 +30,19 @@ WRITE_S: Final = 5.0
 """How long a program may leave unread what is typed."""
 MAX_READ_BYTES: Final = 65_536
 _STEP_S: Final = 0.02
-_TAKES_TERMINAL: Final = (
-    "import fcntl,os,sys,termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
-)
-"""Makes the terminal the new session's own, then becomes the program; a fork hook could not do so beside threads."""
+_TAKES_TERMINAL: Final = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""Makes the terminal the new session's own, then becomes the program; a fork hook could not do so beside threads.
+
+What ignores Ctrl-C, as everything does that a script has put into the background, would have programs ignore it, too.
+"""
 
 
 class PtyProcess:
