@@ -1,4 +1,4 @@
-"""A gateway that is killed loses no webhook, and executes no call twice (gateway.md 37; ARCHITECTURE.md, after a crash).
+"""A gateway that is killed loses no webhook and executes no call twice (gateway.md 37; ARCHITECTURE.md, after a crash).
 
 The crash benchmark, with fewer calls.
 """
