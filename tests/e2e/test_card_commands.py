@@ -1,6 +1,7 @@
 """A card from `card new` to a call by a client that `connect` has set up; and `card dev`, on a real host."""
 
 import json
+import tomllib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,18 @@ async def test_a_new_card_is_installed_and_called_by_a_client_that_connect_has_s
 
         again = (await typed(tmp_path, "connect", "claude", "--agent", "writer", "--write", "--json")).json()
         assert (again["changed"], again["key"]) == (False, key)
+
+        (made,) = [one for one in await host.ask("GET", "/keys?agent_id=writer") if one["name"] == "connect claude"]
+        assert (await typed(tmp_path, "key", "revoke", made["key_id"])).code == 0
+        anew = (await typed(tmp_path, "connect", "claude", "--agent", "writer", "--write", "--json")).json()
+        assert (anew["changed"], anew["backup"]) == (True, ".mcp.json.bak")
+        assert anew["key"] != key
+        assert json.loads(await counted({"toolbox_url": anew["url"], "agent_key": anew["key"]}, "one"))["words"] == 1
+
+        printed = await typed(tmp_path, "connect", "codex", "--agent", "writer")
+        assert tomllib.loads(printed.out)["mcp_servers"]["toolwire"]["url"] == agent["toolbox_url"]
+        nobody = await typed(tmp_path, "connect", "codex", "--agent", "nobody", "--json")
+        assert (nobody.code, nobody.json()["error"]["code"]) == (3, "agent_not_found")
 
 
 async def test_new_words_for_models_wait_for_consent_while_the_old_version_goes_on(tmp_path: Path):
