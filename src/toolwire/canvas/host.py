@@ -112,7 +112,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         *boards.routes(),
         *_other_routes(reader, workspaces, packages, cards, terminals),
     ]
-    mailboxes = Mailboxes(messages, opened.clock)
+    mailboxes = Mailboxes(messages, opened.store, engine.recorder, opened.clock, config.history_ttl_s)
     arrow_calls = ArrowCalls(workspaces, cards.arrows, engine.timekeeper)
     families = (
         ConnectionFamily(workspaces, packages, arrow_calls, states),
@@ -132,6 +132,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     http = McpHttp(engine, door, sessions, guard, HttpSettings(config.request_limit_bytes, config.sse_keepalive_s))
     await workspaces.load()
     await packages.load()
+    await mailboxes.load()
     streams = TerminalStreams(directory, workspaces, terminals)
 
     def socket_at(path: str) -> ASGIApp | None:

@@ -1,7 +1,7 @@
 """What agents on the canvas have told each other and not yet read; a message to one that is attached is handed over.
 
 An agent that the gateway reaches gets a message as a call, and what it answers comes back as a message. Any other finds
-its messages when it reads. Messages are held in memory: a restart of the host forgets those that nobody has read.
+its messages when it reads, after a restart of the host, too. They are held in memory, and written behind.
 """
 
 import logging
@@ -11,18 +11,22 @@ from contextlib import asynccontextmanager
 from typing import Final, Protocol
 
 import anyio
+import msgspec
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from toolwire.core.call import Call
 from toolwire.core.errors import RateLimited
 from toolwire.core.ids import new_id
-from toolwire.core.ports import Clock
+from toolwire.core.ports import Clock, Del, Put, Store
 from toolwire.core.result import Result, Text
+from toolwire.engine.recorder import Recorder
 from toolwire.wire.card_messages import AgentRef
 
 logger = logging.getLogger("toolwire.canvas")
 
+KIND: Final = "agent_letter"
+_PAGE: Final = 1000
 MAX_WAITING: Final = 200
 """Messages from one agent to another that wait to be read."""
 MAX_HANDED: Final = 16
@@ -49,7 +53,7 @@ class Messages(Protocol):
         ...
 
 
-class Letter(Struct, frozen=True):
+class Letter(Struct, frozen=True, omit_defaults=True):
     """A message. `at` is Unix seconds, UTC; `failed` says that it tells why there is no answer."""
 
     id: str
@@ -59,21 +63,45 @@ class Letter(Struct, frozen=True):
     failed: bool = False
 
 
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Letter).decode
+
+
 class Mailboxes:
     """All agents' messages.
 
     Args:
         messages: reaches agents that are attached.
+        store: has what was not read before.
+        recorder: keeps what is new, behind the calls.
         clock: tells the time.
+        kept_s: how long a message waits to be read, in seconds.
     """
 
-    def __init__(self, messages: Messages, clock: Clock) -> None:
+    def __init__(self, messages: Messages, store: Store, recorder: Recorder, clock: Clock, kept_s: float) -> None:
         self._messages = messages
+        self._store = store
+        self._recorder = recorder
         self._clock = clock
+        self._kept_s = kept_s
         self._boxes: dict[tuple[str, str, str], deque[Letter]] = {}
         self._handed: dict[str, int] = {}
         self._news = anyio.Event()
         self._tasks: TaskGroup | None = None
+
+    async def load(self) -> None:
+        """Read what was not read before.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        found: list[tuple[str, str, Letter]] = []
+        after = ""
+        while rows := await self._store.scan(KIND, None, after, _PAGE):
+            found += [(row.owner, row.key.partition("/")[0], _decode(row.value)) for row in rows]
+            after = rows[-1].key
+        for owner, reader, letter in sorted(found, key=lambda one: one[2].at):
+            self._boxes.setdefault((owner, reader, letter.sender.id), deque()).append(letter)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -106,7 +134,10 @@ class Mailboxes:
 
     def take(self, owner: str, reader: str, sender: str) -> list[Letter]:
         """What an agent has from another and has not read; it has, then."""
-        return list(self._boxes.pop((owner, reader, sender), ()))
+        letters = list(self._boxes.pop((owner, reader, sender), ()))
+        if letters:
+            self._recorder.add(lambda: tuple(Del(KIND, owner, f"{reader}/{one.id}") for one in letters))
+        return letters
 
     async def wait(self, owner: str, reader: str, sender: str, timeout_s: float) -> list[Letter]:
         """As `take`, as soon as there is something; nothing when the time is up."""
@@ -144,5 +175,7 @@ class Mailboxes:
                 retry_after_ms=10_000,
             )
         box.append(letter)
+        key, expires_at = f"{reader}/{letter.id}", letter.at + self._kept_s
+        self._recorder.add(lambda: (Put(KIND, owner, key, _encode(letter), None, expires_at),))
         self._news.set()
         self._news = anyio.Event()

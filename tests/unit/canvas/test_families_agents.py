@@ -129,3 +129,18 @@ async def test_messages_of_agents_whose_arrow_is_gone_are_not_read(tmp_path: Pat
         await site.ask("DELETE", f"/workspaces/{both.workspace}/arrows/{both.arrow}", status=204)
         assert await both.critic.tools() == []
         assert "no tool" in await both.critic.text("toolwire_call_tool", name="agent_read")
+
+
+async def test_messages_wait_over_a_restart_until_they_are_read(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        both = await pair(site)
+        for text in ("one", "two"):
+            await both.writer.call("agent_send", message=text)
+        await both.critic.call("agent_send", message="back")
+        assert (await said(both.writer, "agent_read")).endswith("back")
+    async with open_site(tmp_path, site.owner_key) as again:
+        both.critic.move_to(again)
+        both.writer.move_to(again)
+        messages = (await both.critic.call("agent_read"))["structuredContent"]["messages"]
+        assert [message["text"] for message in messages] == ["one", "two"]
+        assert await said(both.writer, "agent_read") == "(no new messages)"
