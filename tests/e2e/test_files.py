@@ -11,7 +11,9 @@ import anyio
 import httpx2
 import pytest
 
+from tests.docs.pages import blocks, read
 from tests.e2e.running import Host
+from tests.e2e.test_docs import bash
 from tests.unit.cli.demo.pdfs import pdf_of
 from tests.unit.cli.demo.test_pdf import BREAD, TIDES
 from toolwire.agent import Agent, Ctx
@@ -151,3 +153,33 @@ async def test_an_agent_reads_a_file_whose_url_has_expired(tmp_path: Path):
             async with agent.connect(host.ready.url, made["agent_key"]):
                 answer = await anyio.to_thread.run_sync(call)
     assert json.dumps(answer["result"]["content"]) == '[{"type": "text", "text": "still here"}]'
+
+
+def test_the_pages_commands_upload_a_file_and_have_it_summarised(host: Host):
+    """docs/how-to/files.md, with a bak_ key for all of it."""
+    (host.cwd / "q3.pdf").write_bytes(pdf_of(TIDES))
+    announce, send, call = (block.text for block in blocks(read("docs/how-to/files.md")) if "curl" in block.text)
+    env = {"HOST": host.ready.url, "KEY": host.ready.bak, "AGENT_ID": host.ready.agent_id}
+
+    assert json.loads(bash(announce, host, **env))["success"] is True
+    assert json.loads(bash(send, host, **env))["data"]["size"] == len(pdf_of(TIDES))
+    answer = json.loads(bash(call, host, **env))
+    assert "tides" in answer["result"]["content"][0]["text"]
+
+
+def test_files_are_put_got_and_removed_by_commands(host: Host, tmp_path: Path):
+    source = tmp_path / "notes.txt"
+    source.write_bytes(b"some notes")
+
+    put = host.toolwire("file", "put", str(source), "--json").json()
+    assert (put["filename"], put["content_type"], put["size"]) == ("notes.txt", "text/plain", 10)
+    target = tmp_path / "again.txt"
+    got = host.toolwire("file", "get", put["file_id"], "--to", str(target), "--json").json()
+    assert (got["path"], target.read_bytes()) == (str(target), b"some notes")
+    assert host.toolwire("file", "get", put["file_id"]).out == "notes.txt\n"
+    refused = host.toolwire("file", "get", put["file_id"], "--json")
+    assert (refused.code, json.loads(refused.out)["error"]["code"]) == (2, "usage")
+
+    assert host.toolwire("file", "remove", put["file_id"], "--json").json()["removed"] is True
+    gone = host.toolwire("file", "get", put["file_id"], "--json")
+    assert (gone.code, json.loads(gone.out)["error"]["code"]) == (3, "file_not_found")

@@ -54,7 +54,7 @@ class Rest:
         Raises:
             Failed: it refuses, does not answer, or is no Toolwire.
         """
-        return _data(self._answer(method, path, body), self._url)
+        return data_of(self._answer(method, path, body), self._url)
 
     def lines(self, path: str) -> list[str]:
         """The lines of a text that the host gives.
@@ -64,7 +64,7 @@ class Rest:
         """
         response = self._answer("GET", path, None)
         if response.status_code != 200:
-            _data(response, self._url)
+            data_of(response, self._url)
         return response.text.splitlines()
 
     def _answer(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
@@ -78,7 +78,12 @@ class Rest:
             ) from None
 
 
-def _data(response: httpx2.Response, url: str) -> Any:
+def data_of(response: httpx2.Response, url: str) -> Any:
+    """What an answer of a host says: the `data` of its envelope, `None` when there is nothing to say.
+
+    Raises:
+        Failed: it refuses, or it is none of a host's; `url` is where it came from, for people.
+    """
     if response.status_code == 204:
         return None
     try:
