@@ -25,6 +25,19 @@ class Editor:
         self._workspaces = workspaces
         self._shown = shown
 
+    async def check(self, request: Request, visitor: Visitor) -> None:
+        """Whether an edit could come in time, before anything is made for it.
+
+        Raises:
+            WorkspaceNotFound, Conflict: as `edit`.
+        """
+        workspace_id = path_param(request, "w")
+
+        async def look() -> Workspace:
+            return self._workspaces.at_version(visitor.owner, workspace_id, expected_version(request))
+
+        await self._or_present(visitor, workspace_id, look())
+
     async def edit(self, request: Request, visitor: Visitor, make: Callable[[Board], Edit]) -> Workspace:
         """Change the board in the path.
 

@@ -128,7 +128,7 @@ class BoardRoutes:
     async def add_card(self, request: Request) -> Response:
         """Put a card on the board."""
         visitor = self._reader.owner(request)
-        self._workspace(request, visitor)
+        await self._editor.check(request, visitor)
         body = await self._reader.body(request, NewCard)
         card, agent = await self._new_card(visitor.owner, body)
         self.check_card(visitor.owner, card)

@@ -22,6 +22,8 @@ from toolwire.core.ports import Clock, Del, Op, Put, Store
 MAX_NAME_CHARS = 128
 MAX_WORKSPACES = 200
 """Of one owner."""
+MAX_BOARD_BYTES = 8 * 1024 * 1024
+"""A board as it is kept, which each edit writes whole (ADR 0022)."""
 _PAGE = 1000
 
 ChangedListener: TypeAlias = "Callable[[Workspace | None, Workspace | None], None]"
@@ -143,7 +145,7 @@ class Workspaces:
 
         Raises:
             InvalidParam: the name cannot be used.
-            Conflict: the owner has too many.
+            Conflict: the owner has too many, or the board is too large.
         """
         if len(self.of_owner(owner)) >= MAX_WORKSPACES:
             raise Conflict(f"an owner has at most {MAX_WORKSPACES} workspaces; remove one")
@@ -197,12 +199,15 @@ class Workspaces:
 
         Raises:
             WorkspaceNotFound: the owner has none of that id.
-            Conflict: it is not in that version any more, or the edit does not fit the board; `current` is its version.
+            Conflict: it is not in that version any more (`current` is its version), the edit does not fit the board, or
+                that would become too large.
         """
         kept = self._find(owner, workspace_id)
         async with kept.lock:
-            before = self._checked_version(owner, workspace_id, expect)
+            before = self.at_version(owner, workspace_id, expect)
             edited = apply(before.board, make(before.board))
+            if edited.board == before.board:
+                return before
             after = replace(before, board=edited.board, version=before.version + 1)
             return await self._commit(kept, after, *kept.history.edited(owner, workspace_id, edited.inverse))
 
@@ -215,7 +220,7 @@ class Workspaces:
         """
         kept = self._find(owner, workspace_id)
         async with kept.lock:
-            before = self._checked_version(owner, workspace_id, expect)
+            before = self.at_version(owner, workspace_id, expect)
             steps = kept.history.undo if direction == "undo" else kept.history.redo
             if not steps:
                 raise Conflict(f"there is nothing to {direction} in workspace {before.name!r}")
@@ -223,6 +228,21 @@ class Workspaces:
             history, ops = kept.history.stepped(owner, workspace_id, direction, edited.inverse)
             after = replace(before, board=edited.board, version=before.version + 1)
             return await self._commit(kept, after, history, ops)
+
+    def at_version(self, owner: str, workspace_id: str, expect: int | None) -> Workspace:
+        """A workspace, in the version that somebody has seen, or in any.
+
+        Raises:
+            WorkspaceNotFound: the owner has none of that id.
+            Conflict: it is not in that version any more; `current` is its version.
+        """
+        workspace = self._find(owner, workspace_id).workspace
+        if expect is not None and expect != workspace.version:
+            raise Conflict(
+                f"workspace {workspace.name!r} is at version {workspace.version}, not {expect}; read it and edit again",
+                current=workspace.version,
+            )
+        return workspace
 
     def depth(self, workspace: Workspace) -> tuple[int, int]:
         """How many edits can be undone and redone."""
@@ -252,22 +272,16 @@ class Workspaces:
             raise WorkspaceNotFound(f"there is no workspace {workspace_id!r}; list yours")
         return kept
 
-    def _checked_version(self, owner: str, workspace_id: str, expect: int | None) -> Workspace:
-        workspace = self._find(owner, workspace_id).workspace
-        if expect is not None and expect != workspace.version:
-            raise Conflict(
-                f"workspace {workspace.name!r} is at version {workspace.version}, not {expect}; read it and edit again",
-                current=workspace.version,
-            )
-        return workspace
-
     def _tell(self, before: Workspace | None, after: Workspace | None) -> None:
         for listener in tuple(self._listeners):
             listener(before, after)
 
 
 def _put(workspace: Workspace) -> Put:
-    return Put("workspace", workspace.owner, workspace.id, _encode(workspace))
+    encoded = _encode(workspace)
+    if len(encoded) > MAX_BOARD_BYTES:
+        raise Conflict(f"a board takes at most {MAX_BOARD_BYTES} bytes; keep long texts elsewhere, or take cards away")
+    return Put("workspace", workspace.owner, workspace.id, encoded)
 
 
 def _checked_name(name: str) -> str:

@@ -155,3 +155,35 @@ async def test_pages_that_the_host_names_may_ask_and_others_may_not(tmp_path: Pa
         await site.ask("GET", "/workspaces", origin="https://app.example")
         error = await site.ask("GET", "/workspaces", origin="https://evil.example", status=403)
         assert error["code"] == "origin_not_allowed"
+
+
+async def test_a_stale_edit_makes_no_agent(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        desk = await site.workspace()
+        await site.card(desk, "note", title="a")
+        body = {"kind": "agent", "title": "ghost"}
+        error = await site.ask("POST", f"/workspaces/{desk}/cards", body, if_match='"1"', status=409)
+        assert error["details"]["current"] == 2
+        assert await site.ask("GET", "/agents") == []
+
+
+async def test_an_edit_that_changes_nothing_is_none(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        desk = await site.workspace()
+        note = await site.card(desk, "note", title="a")
+        for body in ({}, {"title": "a"}):
+            assert await site.ask("PATCH", f"/workspaces/{desk}/cards/{note['id']}", body) == note
+        assert (await site.ask("GET", f"/workspaces/{desk}"))["version"] == 2
+
+
+async def test_a_board_has_bounds(tmp_path: Path) -> None:
+    """An edit writes the whole board, so it is not a place for files."""
+    async with open_site(tmp_path) as site:
+        desk = await site.workspace()
+        for _ in range(8):
+            await site.card(desk, "note", content={"text": "x" * 1_000_000})
+        large = {"kind": "note", "content": {"text": "x" * 1_000_000}}
+        error = await site.ask("POST", f"/workspaces/{desk}/cards", large, status=409)
+        assert "at most 8388608 bytes" in error["message"]
+        await site.ask("POST", f"/workspaces/{desk}/undo")
+        assert len((await site.ask("GET", f"/workspaces/{desk}"))["cards"]) == 7
