@@ -1,13 +1,13 @@
 """cards.md 60, §7, decision 24: the processes of Python cards, from the first call of a card to its removal."""
 
-import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
+from tests.pids import until_gone
 from tests.unit.card.manifests import encoded, manifest
 from tests.unit.engine.fakes import LoopClock
 from toolwire.adapters.memory import MemoryStore
@@ -101,16 +101,6 @@ async def bench_in(tmp_path: Path) -> AsyncGenerator[Bench]:
     bench = Bench(tmp_path)
     async with bench.processes.running():
         yield bench
-
-
-async def until_gone(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        watched = os.pidfd_open(pid)
-        try:
-            with anyio.fail_after(10):
-                await anyio.wait_readable(watched)
-        finally:
-            os.close(watched)
 
 
 async def test_a_woken_card_is_one_process_that_knows_its_host_and_none_of_its_secrets(

@@ -2,12 +2,12 @@
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
+from tests.pids import until_gone
 from toolwire.canvas import child_process
 from toolwire.canvas.child_process import Source, run_to_end
 
@@ -47,16 +47,6 @@ class Printed:
 async def run(code: str, printed: Printed, folder: Path) -> int:
     with anyio.fail_after(30):
         return await run_to_end((sys.executable, "-c", code), folder, ENVIRONMENT, printed.take)
-
-
-async def until_gone(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        watched = os.pidfd_open(pid)
-        try:
-            with anyio.fail_after(10):
-                await anyio.wait_readable(watched)
-        finally:
-            os.close(watched)
 
 
 async def test_lines_come_as_they_are_printed_and_the_code_at_the_end(tmp_path: Path) -> None:
