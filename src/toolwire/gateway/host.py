@@ -141,7 +141,9 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),
-        *CallRoutes(reader, engine, agents, RestCalls(engine, agents, conversations.owns), rates).routes(),
+        *CallRoutes(
+            reader, engine, agents, RestCalls(engine, agents, conversations.owns, hooks.webhooks), rates
+        ).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)

@@ -7,7 +7,7 @@ order (gateway.md 25, 54, §6 "REST").
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Meta, Struct, to_builtins
 from msgspec.structs import replace
 
 from toolwire.core.call import Call, Caller, TaskTerms
@@ -22,7 +22,7 @@ from toolwire.engine.engine import Engine
 from toolwire.engine.record import CallRecord, Record, status_of
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.registration import MESSAGE_TOOL
-from toolwire.surfaces.endpoint import Extras
+from toolwire.surfaces.endpoint import Extras, Watch
 from toolwire.surfaces.task_state import asking_of
 from toolwire.wire.rest import rfc3339
 
@@ -52,6 +52,7 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True):
     url: str
     secret: str | None = None
     token: str | None = None
+    events: list[str] | None = None
 
 
 class TaskBody(CallBody, frozen=True, forbid_unknown_fields=True):
@@ -68,12 +69,14 @@ class RestCalls:
         engine: runs them.
         agents: have the tools.
         owns_context: says who may go on in a conversation.
+        watch: tells others of calls.
     """
 
-    def __init__(self, engine: Engine, agents: Agents, owns_context: OwnsContext) -> None:
+    def __init__(self, engine: Engine, agents: Agents, owns_context: OwnsContext, watch: Watch) -> None:
         self._engine = engine
         self._agents = agents
         self._owns_context = owns_context
+        self._watch = watch
 
     async def call_of(self, caller: Caller, agent_id: str, body: CallBody, key_header: str | None) -> Call:
         """The call that a body asks for, not begun yet.
@@ -90,7 +93,7 @@ class RestCalls:
             words = f"no conversation {named!r} of yours with this agent; leave it out to begin one"
             raise InvalidParam(words, param="context_id")
         wait_s = MAX_WAIT_S if body.timeout_ms is None else min(body.timeout_ms / 1000, MAX_WAIT_S)
-        return Call(
+        call = Call(
             new_id("call"),
             caller,
             tool,
@@ -102,6 +105,15 @@ class RestCalls:
             extras.attachments,
             continues=named is not None,
         )
+        return await self._watch.over(call, None) if self._watch.stands(call) else call
+
+    async def told(self, call: Call, webhook: Webhook) -> Call:
+        """The same with a webhook, which is told how it stands.
+
+        Raises:
+            InvalidParam: it cannot be told; `param` says why.
+        """
+        return await self._watch.over(call, to_builtins(webhook), "webhook")
 
     def as_task(self, call: Call, deadline_ms: int | None) -> Call:
         """The same as a task, which may take `deadline_ms`, or as long as tasks may."""

@@ -105,10 +105,10 @@ class CallRoutes:
         """Begin a task; the answer comes at once, and the task survives whatever happens to who asked."""
         identity, agent = self._may_call_now(request)
         body = await self._reader.body(request, TaskBody)
-        if body.webhook is not None:
-            raise InvalidParam("register the webhook first, then begin the task", param="webhook")
         header = request.headers.get("idempotency-key")
         call = await self._calls.call_of(identity.caller("rest"), agent.agent_id, body, header)
+        if body.webhook is not None:
+            call = await self._calls.told(call, body.webhook)
         submission = await self._engine.begin(
             self._calls.as_task(call, body.deadline_ms), self._agents.catalog(agent.agent_id)
         )

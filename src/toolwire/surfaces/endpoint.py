@@ -51,8 +51,10 @@ class Watch(Protocol):
         """Whether somebody wants to be told of a call, whatever came with it."""
         ...
 
-    async def over(self, call: Call, given: object) -> Call:
+    async def over(self, call: Call, given: object, param: str = ...) -> Call:
         """The call, watched; `given` is the webhook that came with it as sent, `None` without one.
+
+        `param` is where that stands in the request, by default in MCP's `_meta`.
 
         Raises:
             InvalidParam: what came is no webhook, or none that may be told.

@@ -140,6 +140,25 @@ async def test_a_call_that_a_webhook_watches_goes_on_after_its_time_out(tmp_path
     assert (told["task_id"], told["status"]) == (answer["error"]["data"]["task_id"], "completed")
 
 
+async def test_a_task_over_rest_brings_its_webhook_along(tmp_path: Path):
+    async with open_hooked(tmp_path) as site, open_receiver() as receiver:
+        body = {"tool": "work", "webhook": {"url": receiver.url, "secret": SECRET, "token": "t"}}
+        task = await site.ask("POST", f"{site.base}/tasks", body, status=202, key=site.bak)
+        sent = await receiver.next()
+        assert verified(sent, SECRET)["task_id"] == task["task_id"]
+        assert sent.headers["authorization"] == "Bearer t"
+        body["webhook"] = {"url": "https://10.0.0.1/"}
+        error = await site.ask("POST", f"{site.base}/tasks", body, status=400)
+        assert error["details"]["param"] == "webhook.url"
+
+
+async def test_a_standing_webhook_hears_of_calls_over_rest(tmp_path: Path):
+    async with open_hooked(tmp_path) as site, open_receiver() as receiver:
+        await site.ask("POST", f"{site.base}/webhooks", {"url": receiver.url}, status=201)
+        called = await site.ask("POST", f"{site.base}/invoke", {"tool": "work"})
+        assert (await receiver.next()).json()["task_id"] == called["task_id"]
+
+
 async def test_a_repeat_under_a_key_tells_nobody_again(tmp_path: Path):
     async with open_hooked(tmp_path) as site, open_receiver() as receiver:
         for _ in range(3):
