@@ -16,6 +16,8 @@ NAMES = "tests/unit/card/test_names.py::"
 MANIFEST = "tests/unit/card/test_manifest.py::"
 RADAR = "tests/e2e/test_test_radar.py::"
 LISTS = "tests/e2e/test_toolbox_lists.py::"
+PYTHON = "tests/unit/card/test_card.py::"
+QUESTIONS = "tests/unit/canvas/test_confirmations.py::"
 TS = "packages/card-sdk/tests/"
 
 GRANTS = TOOLBOX + "test_an_arrow_grants_the_tools_and_its_removal_takes_them"
@@ -34,7 +36,11 @@ ASKS = PACKAGES + "test_an_update_that_a_model_or_user_would_notice_asks_again_a
 DECLARED = PAGE + "test_a_tool_is_declared_in_the_manifest_and_done_by_the_card"
 UNFIT = PAGE + "test_what_does_not_fit_the_parameters_never_reaches_the_card"
 WHOSE = PAGE + "test_a_result_reaches_the_model_as_it_is_and_the_model_knows_whose_it_is"
-CONFIRMS = PAGE + "test_a_card_asks_before_it_does_what_cannot_be_undone"
+CONFIRMS = QUESTIONS + "test_a_question_of_a_call_names_agent_tool_and_card_and_is_answered_once"
+DECLINES = QUESTIONS + "test_the_calls_deadline_declines_its_question"
+SEES = PYTHON + "test_a_handler_sees_its_arguments_and_who_calls_what_for_which_copy_until_when"
+RETURNS = PYTHON + "test_what_a_plain_function_returns_is_the_result"
+PARTS = PYTHON + "test_pictures_failures_and_several_parts_go_as_they_are"
 RUNS = RADAR + "test_an_agent_runs_the_tests_of_a_project_through_the_card"
 HANDLER = TS + "calls.test.ts::a handler gets the arguments and the call"
 BECOMES = TS + "results.test.ts::%s becomes what the page says"
@@ -62,7 +68,11 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
         LISTS + "test_a_typescript_client_sees_what_arrows_grant_as_they_change",
     ),
     4: _b("Tools need no permission.", PAGE + "test_a_tool_needs_no_permission"),
-    5: _b("Removing an arrow takes the tools away.", GRANTS),
+    5: _b(
+        "Removing an arrow takes the tools away.",
+        GRANTS,
+        LISTS + "test_the_python_client_sees_what_arrows_grant_as_they_change",
+    ),
     6: _b(
         "A tool has a name, a title, a description, parameters and, if it likes, a time-out.",
         DECLARED,
@@ -104,36 +114,42 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
         PACKAGES + "test_a_first_install_shows_what_agents_will_read_and_waits",
     ),
     # Handling
-    28: _b("`handle` registers what does a tool.", HANDLER, RUNS),
-    29: _b("It gets arguments that fit.", HANDLER),
-    30: _b("`callId` is the call's.", TOLD, HANDLER),
-    31: _b("`tool` is the manifest's name.", TOLD, HANDLER),
-    32: _b("`agent` is who calls.", TOLD, HANDLER),
-    33: _b("`deadline` is when the host gives up.", TOLD, HANDLER),
+    28: _b("`handle` registers what does a tool.", HANDLER, SEES, RUNS),
+    29: _b("It gets arguments that fit.", HANDLER, SEES),
+    30: _b("`callId` is the call's.", TOLD, HANDLER, SEES),
+    31: _b("`tool` is the manifest's name.", TOLD, HANDLER, SEES),
+    32: _b("`agent` is who calls.", TOLD, HANDLER, SEES),
+    33: _b("`deadline` is when the host gives up.", TOLD, HANDLER, SEES),
     34: _b(
         "`signal` aborts on cancel and at the deadline.",
         DEADLINE,
         TS + "calls.test.ts::the signal aborts at the deadline by the card's own timer",
     ),
     35: _b("`progress` shows a line on the arrow.", PROGRESS, RUNS),
-    36: _b("Four lines a second at most.", PROGRESS),
+    36: _b(
+        "Four lines a second at most.",
+        PROGRESS,
+        PYTHON + "test_progress_is_told_four_times_a_second_at_most_and_the_last_of_it_before_the_result",
+    ),
     37: _b(
         "What is returned after an abort is not sent.", TS + "seed.test.ts::nothing is sent when the agent has given up"
     ),
     38: _b(
         "Several calls are under way at once.",
         TS + "calls.test.ts::several calls are answered at once, each its own",
+        PYTHON + "test_several_calls_are_in_flight_at_once",
         "tests/e2e/test_canvas_load.py::test_two_hundred_calls_at_once_each_get_their_own_answer",
     ),
     39: _b(
         "A handler can be taken away again.",
         TS + "calls.test.ts::a second handler of a tool is refused, until the first is unregistered",
+        PYTHON + "test_a_call_waits_a_moment_for_a_handler_that_was_taken_away",
     ),
     # Results
-    40: _b("A string is that text.", BECOMES, RUNS),
-    41: _b("Nothing is OK.", BECOMES),
-    42: _b("Another value is JSON to read.", BECOMES),
-    43: _b("`toolText` is text.", BECOMES),
+    40: _b("A string is that text.", BECOMES, RETURNS, RUNS),
+    41: _b("Nothing is OK.", BECOMES, RETURNS),
+    42: _b("Another value is JSON to read.", BECOMES, RETURNS),
+    43: _b("`toolText` is text.", BECOMES, RETURNS),
     44: _b(
         "`toolImage` is a picture with its caption.",
         TS + "results.test.ts::a picture comes before its caption",
@@ -141,7 +157,7 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
     ),
     45: _b("`toolError` is a failure that the model reads.", CALLS + "test_a_failed_result_is_read_by_the_model", RUNS),
     46: _b("A payload passes as it is.", CALLS + "test_text_and_pictures_come_through_whole", BECOMES),
-    47: _b("Its parts are text and pictures.", CALLS + "test_text_and_pictures_come_through_whole"),
+    47: _b("Its parts are text and pictures.", PARTS, CALLS + "test_text_and_pictures_come_through_whole"),
     48: _b("1 to 16 of them.", INVALID, TS + "results.test.ts::a result has 1 to 16 parts"),
     49: _b("1 MiB at most.", INVALID, TS + "results.test.ts::a result has 1 MiB at most"),
     50: _b("What is thrown is the agent's to read.", THROWN),
@@ -165,6 +181,7 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
         "A call waits for its handler.",
         TS + "calls.test.ts::a call that comes before its handler waits for it",
         TS + "calls.test.ts::a call that nobody handles waits until its deadline",
+        PYTHON + "test_a_call_waits_for_a_handler_that_is_still_to_come",
     ),
     60: _b(
         "A sleeping card is woken, within 10 seconds.",
@@ -199,7 +216,7 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
         "A command has less time than its tool.",
         PAGE + "test_the_example_gives_its_command_less_time_than_the_agent_gives_it",
     ),
-    75: _b("`ui.confirm` asks the user.", CONFIRMS),
+    75: _b("`ui.confirm` asks the user.", CONFIRMS, PYTHON + "test_a_question_inside_a_call_names_it"),
     76: _b(
         "Errors say what to do.",
         PAGE + "test_the_example_gives_its_command_less_time_than_the_agent_gives_it",
@@ -208,6 +225,6 @@ BEHAVIOURS: Mapping[int, Behaviour] = {
     # Trust
     77: _b("A result enters the agent's context as it is.", WHOSE),
     78: _b("It may be untrusted, and agents are told.", WHOSE),
-    79: _b("Nothing is destroyed without asking.", CONFIRMS),
+    79: _b("Nothing is destroyed without asking, and nobody there is a no.", CONFIRMS, DECLINES),
     80: _b("Cards are marked as community code.", WHOSE),
 }

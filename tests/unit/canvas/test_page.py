@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.unit.canvas.cards import Desk, WireAgent, connected, desk_with
+from tests.unit.canvas.cards import WireAgent, connected, desk_with
 from tests.unit.canvas.site import open_site
 from tests.unit.card.manifests import manifest, with_tool
 from toolwire.card.manifest import read_manifest
@@ -137,38 +137,6 @@ async def test_a_result_reaches_the_model_as_it_is_and_the_model_knows_whose_it_
             tasks.start_soon(call)
             await card.respond(await card.event("tools.call"), {"type": "text", "text": text})
         assert results == [{"content": [{"type": "text", "text": text}]}]
-
-
-@pytest.mark.parametrize("confirmed", [True, False])
-async def test_a_card_asks_before_it_does_what_cannot_be_undone(tmp_path: Path, confirmed: bool) -> None:
-    """cards.md 75, 79: the user is asked while the call runs, and is told which agent, tool and card it is."""
-    async with open_site(tmp_path / "data") as site:
-        desk = await desk_with(site, tmp_path / "radar")
-        follower = site.host.canvas.feed.follow(desk.id)
-        async with connected(site, desk.package) as card, anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: desk.agent.call(TOOL))
-            call = await card.event("tools.call")
-            asked = await card.request(
-                "ui.confirm", title="Delete the tests?", tone="danger", card=desk.card, callId=call["callId"]
-            )
-            while (moment := await follower.next()) is not None and moment.kind != "confirm":
-                pass
-            [question] = (await site.ask("GET", f"{desk.path}/confirmations"))["confirmations"]
-            assert (question["agent"], question["tool"], question["card"]["name"]) == (
-                "writer",
-                "run_tests",
-                "Test radar",
-            )
-            assert (question["title"], question["tone"]) == ("Delete the tests?", "danger")
-            await answer(desk, question["id"], confirmed)
-            while (message := await card.next()).get("id") != asked:
-                pass
-            assert message["result"] == {"confirmed": confirmed}
-            await card.respond(call)
-
-
-async def answer(desk: Desk, question: str, confirmed: bool) -> None:
-    await desk.site.ask("POST", f"{desk.path}/confirmations/{question}", {"confirmed": confirmed}, status=204)
 
 
 def test_the_example_gives_its_command_less_time_than_the_agent_gives_it() -> None:
