@@ -50,6 +50,20 @@ class Inspector:
         )
         return Seen(done.returncode, json.loads(done.stdout) if done.stdout.strip() else None, done.stderr)
 
+    def signing_in(self, url: str, callback: str, *options: str) -> "subprocess.Popen[str]":
+        """Ask `url`, which wants OAuth, and say on stderr where a browser must go; the client waits at `callback`."""
+        command = [*self._command, "--server-url", url, "--transport", "http", "--callback-url", callback, *options]
+        # It signs in only where there is a person: a terminal, or a browser that it may open, which does nothing here.
+        person = {"MCP_AUTO_OPEN_ENABLED": "true", "BROWSER": "true", "MCP_INSPECTOR_SECRET_STORE": "memory"}
+        return subprocess.Popen(
+            [*command, "--format", "json"],
+            env={**self._environment, **person},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
 
 def installed(home: Path) -> Inspector:
     """The Inspector, installed with npm if this version of it is not there yet."""

@@ -36,6 +36,10 @@ class Talker:
         """The command that prints the list of tools at first and after each change of it; see `ts/lists.mjs`."""
         return [str(self._found.node), str(self._found.folder / "lists.mjs"), client, mode, url, key]
 
+    def oauth(self, client: str, url: str, tool: str, arguments: str) -> list[str]:
+        """The command that signs in and calls a tool. See `ts/oauth.mjs`."""
+        return [str(self._found.node), str(self._found.folder / "oauth.mjs"), client, url, tool, arguments]
+
     async def _run(self, script: str, *arguments: str) -> dict[str, Any]:
         command = [str(self._found.node), str(self._found.folder / script), *arguments]
         with anyio.fail_after(PATIENCE_S):
@@ -46,4 +50,5 @@ class Talker:
 
 def installed() -> Talker:
     """The clients, installed with npm if this version of them is not there yet."""
-    return Talker(install(HERE, "clients", ("talk.mjs", "serve.mjs", "resume.mjs", "scenario.mjs", "lists.mjs")))
+    scripts = ("talk.mjs", "serve.mjs", "resume.mjs", "scenario.mjs", "lists.mjs", "oauth.mjs")
+    return Talker(install(HERE, "clients", scripts))
