@@ -14,6 +14,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.ports import Clock, Enqueue, Op
 from toolwire.engine.record import CallRecord, Record
 from toolwire.engine.recorder import Recorder
+from toolwire.gateway.rest_calls import task_status
 from toolwire.gateway.webhook_record import Webhook, WebhookDelivery, new_delivery_id, webhook_that_came
 from toolwire.gateway.webhook_shelf import WebhookShelf
 from toolwire.wire.webhook import payload
@@ -95,7 +96,7 @@ class WebhookEvents:
     def end_ops_for(self, webhooks: Iterable[Webhook], ended: CallRecord) -> Sequence[Op]:
         """What tells webhooks of the end of a call."""
         at = ended.completed_at or self._clock.now()
-        return self._told(webhooks, ended.call, ended.status, at, _place(ended.created_at, at))
+        return self._told(webhooks, ended.call, task_status(ended), at, _place(ended.created_at, at))
 
     def listen(self, record: Record) -> None:
         """Tell the call's webhooks when it asks somebody; doing so twice is fine."""

@@ -1,0 +1,103 @@
+"""What the engine's transactions tell webhooks, without a gateway around it (gateway.md 36, 37, D24, D27)."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.gateway.world import ManualClock
+from toolwire.adapters.memory import MemoryStore
+from toolwire.core.asking import Question
+from toolwire.core.call import Call, Caller, Hook
+from toolwire.core.event import Asks
+from toolwire.core.result import failed, text_result
+from toolwire.engine.record import CallRecord, Record, status_of
+from toolwire.engine.recorder import Recorder
+from toolwire.gateway.webhook_events import QUEUE, KeepTerms, WebhookEvents
+from toolwire.gateway.webhook_record import WebhookDelivery, delivery_of
+from toolwire.gateway.webhook_shelf import WebhookShelf
+
+pytestmark = pytest.mark.both_backends
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.store = MemoryStore(self.clock)
+        self.recorder = Recorder(self.store)
+        self.shelf = WebhookShelf(self.store)
+        self.events = WebhookEvents(self.shelf, self.recorder, self.clock, KeepTerms())
+
+    def call(self, *events: str) -> Call:
+        hook = Hook("https://example.com/hook", "", False, events)
+        caller = Caller("key_1", "own_1", "gateway")
+        return Call("call_1", caller, "work", {}, self.clock.now() + 60, "agent_1", watched=True, hook=hook)
+
+    async def queued(self) -> list[WebhookDelivery]:
+        """What is to be sent now, by the order of the events."""
+        found: list[WebhookDelivery] = []
+        for entry in await self.store.claim(QUEUE, "test", 100, 60):
+            row = await self.store.get("webhook_delivery", entry.body.decode(), entry.id)
+            assert row is not None
+            found.append(delivery_of(row))
+        return sorted(found, key=lambda one: one.delivery_id, reverse=True)
+
+    def ended(self, call: Call, result: Any) -> CallRecord:
+        began = self.clock.now()
+        self.clock.at += 1.5
+        return CallRecord(call, status_of(result), began, self.clock.now(), result)
+
+
+async def test_the_webhook_that_came_with_a_call_is_kept_with_its_claim():
+    bench = Bench()
+    record = Record(bench.call(), bench.clock)
+    await bench.store.tx(bench.events.claim_ops(record))
+    (kept,) = await bench.shelf.of_task("own_1", "call_1")
+    assert (kept.url, kept.principal, kept.task_id) == ("https://example.com/hook", "key_1", "call_1")
+    assert kept.expires_at is not None
+    assert kept.expires_at > bench.clock.now() + 86_400
+    assert await bench.queued() == []
+
+
+async def test_a_question_is_told_as_input_required_behind_the_beginning_and_before_the_end():
+    bench = Bench()
+    record = Record(bench.call("running", "input_required", "completed"), bench.clock)
+    await bench.store.tx(bench.events.claim_ops(record))
+    bench.clock.at += 1
+    record.emit(Asks((Question("q", "elicitation/create", {"message": "may I?"}),)))
+    await bench.recorder.flush()
+    await bench.store.tx(bench.events.end_ops(bench.ended(record.call, text_result("done"))))
+    record.finish(text_result("done"))
+    assert [one.event for one in await bench.queued()] == ["running", "input_required", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("service_timeout", "timeout"),
+        ("cancelled", "canceled"),
+        ("agent_busy", "rejected"),
+        ("agent_lost", "failed"),
+        ("tool_failed", "failed"),
+    ],
+)
+async def test_an_end_is_told_by_the_status_that_its_task_has(code: str, status: str):
+    bench = Bench()
+    await bench.store.tx(bench.events.end_ops(bench.ended(bench.call(), failed("no", code))))
+    (told,) = await bench.queued()
+    assert told.event == status
+    assert f'"status":"{status}","final":true'.encode() in told.body
+
+
+async def test_an_end_that_could_not_be_committed_is_told_once_it_is():
+    bench = Bench()
+    ended = bench.ended(bench.call(), text_result("done"))
+    bench.events.end_ops(ended)
+    assert bench.events.is_ending("call_1")
+    await bench.store.tx(bench.events.end_ops(ended))
+    woken: list[str] = []
+    bench.events.wake = lambda: woken.append("awake")
+    bench.events.ended(ended.call)
+    bench.events.ended(ended.call)
+    assert not bench.events.is_ending("call_1")
+    assert woken == ["awake"]
+    assert len(await bench.queued()) == 1
