@@ -71,6 +71,7 @@ class Canvas(Struct, frozen=True):
     toolboxes: Toolboxes
     connections: CardConnections
     feed: Feed
+    terminals: Terminals
 
 
 class _Cards(Struct, frozen=True):
@@ -149,7 +150,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         gateway_calls.running(),
     ):
         app = CanvasApp(http, door.serves, rest, socket_at, guard)
-        yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed)
+        yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed, terminals)
 
 
 def _cards(

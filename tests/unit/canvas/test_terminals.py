@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from tests.unit.canvas.site import Site, open_site
+from toolwire.gateway.keys import FIRST_OWNER
 
 
 async def terminal_on(site: Site, **content: str) -> str:
@@ -117,6 +118,27 @@ async def test_a_command_that_waits_for_input_times_out_and_is_interrupted(tmp_p
         ended = await run(site, terminal, "printf 'name? '; read name; echo $name", timeout_ms=300)
         assert ended == {"exit_code": None, "output": "name? ", "truncated": False, "timed_out": True}
         assert (await run(site, terminal, "echo free"))["output"] == "free\n"
+
+
+async def test_a_command_that_nobody_wants_any_more_does_not_run_later(tmp_path: Path) -> None:
+    """However early it is given up, it has run before the next one, or not at all; and none runs twice."""
+    async with open_site(tmp_path / "data") as site:
+        terminal, trace = await terminal_on(site), tmp_path / "trace"
+        shell = site.host.canvas.terminals
+        workspace, card = site.host.canvas.workspaces.find_card(FIRST_OWNER, terminal)
+        await run(site, terminal, "true")
+        for number in range(12):
+            with anyio.move_on_after(number * 0.001):
+                await shell.run(workspace, card, f"echo dropped >> {trace}", 5)
+            ended = await shell.run(workspace, card, f"echo {number} >> {trace}; cat {trace}", 5)
+            assert ended.output.split()[-1] == str(number)
+        kept = [line for line in trace_lines(trace) if line != "dropped"]
+        assert kept == [str(number) for number in range(12)]
+        assert len(trace_lines(trace)) <= 24
+
+
+def trace_lines(trace: Path) -> list[str]:
+    return trace.read_text().split()
 
 
 async def test_ctrl_c_works_also_where_the_host_ignores_it(tmp_path: Path) -> None:

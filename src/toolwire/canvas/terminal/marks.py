@@ -78,7 +78,10 @@ def _mark(raw: bytes) -> bytes | Mark:
 _KINDS: Final = frozenset(("begin", "end", "prompt", "ready", "busy"))
 
 LINE: Final = b' { __toolwire_begin; } 2>/dev/null; eval "$__toolwire_command"; { __toolwire_end; } 2>/dev/null\r'
-"""What is typed to have the command file carried out. The blank keeps it out of the shell's history."""
+"""What is typed to have the command file carried out, once: a second such line finds it empty, and does nothing.
+
+The blank keeps it out of the shell's history.
+"""
 
 _OWN: Final = "[ -f ~/.bashrc ] && . ~/.bashrc"
 _SCRIPT: Final = r"""
@@ -87,7 +90,9 @@ PS1='\w\$ '
 set +eux
 __toolwire_file='@FILE@' __toolwire_secret='' __toolwire_status=0 __toolwire_command=''
 __toolwire_begin() {
+    __toolwire_secret='' __toolwire_command=''
     { IFS= read -r __toolwire_secret; IFS= read -r -d '' __toolwire_command; } <"$__toolwire_file" || :
+    [ -z "$__toolwire_secret" ] || : >|"$__toolwire_file"
     stty opost onlcr isig icanon icrnl echo </dev/tty
     printf '\033]7770;begin;%s\007' "$__toolwire_secret" >/dev/tty
     return "$__toolwire_status"

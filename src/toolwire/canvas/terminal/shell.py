@@ -226,9 +226,9 @@ class Shell(Program):
         return self._at_prompt
 
     async def _run(self, command: _Command, timeout_s: float) -> CommandResult:
-        await anyio.Path(self._command_file).write_text(
-            f"{command.secret}\n{command.text}", encoding="utf-8", errors="surrogateescape"
-        )
+        written = anyio.Path(self._command_file.with_suffix(".new"))
+        await written.write_text(f"{command.secret}\n{command.text}", encoding="utf-8", errors="surrogateescape")
+        await written.replace(self._command_file)  # a line that was typed before may be about to read it
         self._command = command
         try:
             with anyio.move_on_after(timeout_s):
@@ -257,6 +257,8 @@ class Shell(Program):
     async def _stop(self, command: _Command) -> None:
         """See to it that a command ends: it is interrupted, then killed; at last the whole shell ends."""
         with anyio.CancelScope(shield=True):
+            if not command.begun:
+                await anyio.Path(self._command_file).unlink(missing_ok=True)
             for stop in (self.pty.interrupt, self.pty.kill_foreground):
                 stop()
                 if await self._wait_for_prompt(GRACE_S) or self.exit_code is not None:
