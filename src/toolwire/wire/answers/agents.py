@@ -1,0 +1,109 @@
+"""Answers on agents, keys, owners, grants and health; they carry no secret but the one that is shown once.
+
+Spec: gateway.md §6, REST (Agents, Keys).
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from toolwire.wire.answers.times import Time
+from toolwire.wire.link import DeliveryMode, Skill
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """An agent. The times are there for its owner and for itself."""
+
+    agent_id: str
+    name: str
+    display_name: str
+    description: str
+    version: str
+    visibility: Literal["private", "public"]
+    mcp_enabled: bool
+    mcp_url: str
+    delivery_mode: DeliveryMode
+    attached: bool
+    skills: list[Skill]
+    created_at: Time | None = None
+    updated_at: Time | None = None
+    synced_at: Time | None = None
+
+
+class CreatedAgent(Agent, frozen=True, kw_only=True):
+    """A new agent with its `agk_` key, which is shown this once."""
+
+    agent_key: str
+
+
+class Synced(Struct, frozen=True):
+    """How many skills a registration has changed."""
+
+    created: int
+    updated: int
+    deactivated: int
+
+
+class Key(Struct, frozen=True, kw_only=True):
+    """A key without its secret; `prefix` is how that begins."""
+
+    key_id: str
+    kind: Literal["oag", "bak", "agk"]
+    prefix: str
+    name: str
+    agent_id: str | None
+    created_at: Time
+    revoked_at: Time | None
+
+
+class CreatedKey(Key, frozen=True, kw_only=True):
+    """A new key; `key` is the secret, which is shown this once."""
+
+    key: str
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """An owner of agents: a tenant."""
+
+    owner_id: str
+    name: str
+    created_at: Time
+
+
+class CreatedOwner(Owner, frozen=True, kw_only=True):
+    """A new owner with its `oag_` key, which is shown this once."""
+
+    owner_key: str
+
+
+class Grant(Struct, frozen=True, kw_only=True):
+    """What an owner has let a client of OAuth do."""
+
+    grant_id: str
+    client_name: str
+    client_url: str | None
+    redirect_host: str
+    agents: list[str]
+    created_at: Time
+    renewed_at: Time
+    expires_at: Time
+
+
+class SignInLink(Struct, frozen=True):
+    """An address that signs its owner in with a browser, once."""
+
+    url: str
+    expires_at: Time
+
+
+class Health(Struct, frozen=True):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class Readiness(Struct, frozen=True):
+    """Calls are taken."""
+
+    status: Literal["ready"]
+    store: Literal["ok"]

@@ -1,0 +1,175 @@
+"""Answers on workspaces, what stands in them, and terminals; they change nothing.
+
+Spec: cards.md, section 7.
+"""
+
+from msgspec import Struct
+
+from toolwire.core.board import Board, CardKind
+from toolwire.core.jsontypes import JsonObject
+from toolwire.wire.answers.times import Time
+
+
+class WorkspaceSummary(Struct, frozen=True, kw_only=True):
+    """A workspace without its board; agents may call its cards while it is `open`."""
+
+    id: str
+    name: str
+    version: int
+    open: bool
+    created_at: Time
+
+
+class WorkspaceList(Struct, frozen=True):
+    """An owner's workspaces."""
+
+    workspaces: list[WorkspaceSummary]
+
+
+class BoardCard(Struct, frozen=True, kw_only=True):
+    """A card of a workspace, and in a word how it does (`state`)."""
+
+    id: str
+    kind: CardKind
+    title: str
+    x: float
+    y: float
+    width: float
+    height: float
+    content: JsonObject
+    state: str
+    package: str | None = None
+    agent_id: str | None = None
+
+
+class AddedCard(BoardCard, frozen=True, kw_only=True):
+    """A card that was put there; with the agent that was made along with it, its toolbox and its key, shown once."""
+
+    toolbox_url: str | None = None
+    agent_key: str | None = None
+
+
+class BoardArrow(Struct, frozen=True, kw_only=True):
+    """An arrow: what it lets through (`tools`, or everything) and whether its calls are kept whole."""
+
+    id: str
+    source: str
+    target: str
+    tools: list[str] | None
+    recorded: bool
+
+
+class Workspace(WorkspaceSummary, frozen=True, kw_only=True):
+    """A workspace with its board."""
+
+    cards: list[BoardCard]
+    arrows: list[BoardArrow]
+    can_undo: bool
+    can_redo: bool
+
+
+class WorkspaceExport(Struct, frozen=True):
+    """A workspace as `POST /api/v1/workspaces` takes it."""
+
+    name: str
+    board: Board
+
+
+class ArrowCaller(Struct, frozen=True):
+    """Who has called by way of an arrow."""
+
+    id: str
+    name: str
+
+
+class ArrowCall(Struct, frozen=True, kw_only=True):
+    """A call by way of an arrow; texts are previews."""
+
+    call_id: str
+    tool: str
+    caller: ArrowCaller
+    status: str
+    started_at: Time
+    ended_at: Time | None
+    arguments: str
+    progress: str
+    result_preview: str
+    error: str | None = None
+
+
+class ArrowCalls(Struct, frozen=True):
+    """Calls of an arrow, the oldest first."""
+
+    calls: list[ArrowCall]
+
+
+class CardLine(Struct, frozen=True):
+    """A line that a card has logged."""
+
+    at: Time
+    level: str
+    text: str
+
+
+class CardLines(Struct, frozen=True):
+    """Lines of a card, the oldest first."""
+
+    lines: list[CardLine]
+
+
+class AskingCard(Struct, frozen=True):
+    """The card that asks."""
+
+    id: str
+    name: str
+
+
+class WaitingQuestion(Struct, frozen=True, kw_only=True):
+    """What a card asks its user, and who called it."""
+
+    id: str
+    card: AskingCard
+    title: str
+    message: str
+    confirm_label: str
+    cancel_label: str
+    tone: str
+    agent: str | None
+    tool: str | None
+    call_id: str | None
+    asked_at: Time
+    expires_at: Time
+
+
+class WaitingQuestions(Struct, frozen=True):
+    """The questions that wait in a workspace."""
+
+    confirmations: list[WaitingQuestion]
+
+
+class CommandEnd(Struct, frozen=True):
+    """How a command in a terminal ended."""
+
+    exit_code: int | None
+    output: str
+    truncated: bool
+    timed_out: bool
+
+
+class TerminalStatus(Struct, frozen=True):
+    """How a terminal does."""
+
+    status: str
+
+
+class TerminalScreen(Struct, frozen=True):
+    """What a terminal shows, as text."""
+
+    screen: str
+    status: str
+
+
+class BoardMoment(Struct, frozen=True, kw_only=True):
+    """What the `data` of each event of a workspace's stream holds; the other words depend on `type`."""
+
+    type: str

@@ -1,0 +1,80 @@
+"""Answers on packages of cards; they install nothing.
+
+Spec: cards.md, section 7.
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from toolwire.core.jsontypes import JsonObject
+from toolwire.wire.answers.times import Time
+
+PackageStatus: TypeAlias = Literal["consent_required", "installed"]
+
+
+class PackageTool(Struct, frozen=True, kw_only=True):
+    """A tool of a package, and the name that agents call it by."""
+
+    name: str
+    exposed_name: str
+    title: str | None
+    description: str
+    input_schema: JsonObject
+    read_only: bool
+    timeout_ms: int
+    enabled: bool
+
+
+class PackagePermission(Struct, frozen=True, kw_only=True):
+    """Something that the copies of a package may do."""
+
+    id: str
+    hosts: list[str]
+    reason: str
+    optional: bool
+    risk: str
+
+
+class PackageChange(Struct, frozen=True):
+    """One thing that consent would change; `asks` says that consent is needed for it."""
+
+    change: str
+    name: str
+    text: str
+    asks: bool
+
+
+class CardPackage(Struct, frozen=True, kw_only=True):
+    """A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that."""
+
+    package: str
+    name: str
+    display_name: str
+    author: str | None
+    description: str
+    source: str
+    version: str
+    accepted_version: str | None
+    digest: str
+    status: PackageStatus
+    installed_at: Time
+    tools: list[PackageTool]
+    permissions: list[PackagePermission]
+    reach: list[str]
+    diff: list[PackageChange]
+    warnings: list[JsonObject]
+
+
+class CardPackages(Struct, frozen=True):
+    """An owner's packages."""
+
+    packages: list[CardPackage]
+
+
+class ConsentedPackage(Struct, frozen=True):
+    """What became of a package by consent or refusal."""
+
+    package: str
+    version: str
+    status: Literal["consent_required", "installed", "removed"]
