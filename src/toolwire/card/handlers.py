@@ -23,7 +23,7 @@ class Handlers:
     def __init__(self) -> None:
         self._known: dict[str, Handler] = {}
         self._gone: set[str] = set()
-        self._news = anyio.Event()
+        self._waiting: set[anyio.Event] = set()
 
     def put(self, tool: str, handler: Handler) -> None:
         """A tool is answered by `handler` from now on.
@@ -48,9 +48,18 @@ class Handlers:
         limit_s = GONE_HANDLER_S if tool in self._gone else float("inf")
         with anyio.move_on_after(limit_s):
             while tool not in self._known:
-                await self._news.wait()
+                await self._news()
         return self._known.get(tool)
 
+    async def _news(self) -> None:
+        """Wait until a handler has come or gone."""
+        news = anyio.Event()  # one for each who waits: a card may be served by another event loop later
+        self._waiting.add(news)
+        try:
+            await news.wait()
+        finally:
+            self._waiting.discard(news)
+
     def _tell(self) -> None:
-        news, self._news = self._news, anyio.Event()
-        news.set()
+        for news in tuple(self._waiting):
+            news.set()
