@@ -28,6 +28,7 @@ from tests.interaction.requirement import (
 )
 from tests.interaction.requirements_asking import ASKING_REQUIREMENTS
 from tests.interaction.requirements_gateway import GATEWAY_REQUIREMENTS
+from tests.interaction.requirements_oauth import OAUTH_REQUIREMENTS
 from tests.interaction.requirements_streams import STREAM_REQUIREMENTS
 from tests.interaction.requirements_tasks import TASK_REQUIREMENTS
 
@@ -136,6 +137,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     **STREAM_REQUIREMENTS,
     **ASKING_REQUIREMENTS,
     **GATEWAY_REQUIREMENTS,
+    **OAUTH_REQUIREMENTS,
     **TASK_REQUIREMENTS,
     # Sessions
     "session.minted": Requirement(
