@@ -35,7 +35,7 @@ async def test_an_agent_reads_and_writes_a_note_and_the_user_undoes_it(tmp_path:
         assert await said(desk, "note_read") == "three"
         await site.ask("POST", f"/workspaces/{desk.workspace}/undo")
         assert await said(desk, "note_read") == "one\ntwo"
-        assert [call["tool"] for call in await desk.log(arrow)][:2] == ["note_read", "note_append"]
+        assert sorted({call["tool"] for call in await desk.log(arrow)}) == NOTES
 
 
 async def test_a_note_that_would_be_too_long_stays_as_it_is(tmp_path: Path) -> None:
