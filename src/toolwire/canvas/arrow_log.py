@@ -148,7 +148,10 @@ class ArrowLog:
         known = [*held, *running]
         if after is None:
             return known[-limit:]
-        return [call for call in known if call.call_id > after][:limit]
+        ids = [call.call_id for call in known]
+        if after in ids:
+            return known[ids.index(after) + 1 :][:limit]
+        return [call for call in known if call.call_id > after][:limit]  # it is not kept any more
 
     def let_go(self, arrow_id: str) -> None:
         """The arrow is gone for good: what is kept of it ends with its time."""
@@ -173,7 +176,7 @@ class ArrowLog:
             if len(mine) < len(rows):
                 break
             after = rows[-1].key
-        return found
+        return sorted(found, key=lambda row: row[1].started_at)  # keys of one millisecond are in no order
 
     def _hold(self, arrow_id: str, ended: LoggedCall) -> None:
         held = self._held.get(arrow_id)
