@@ -98,6 +98,10 @@ class Config(Struct, frozen=True):
         Seconds, _says("How long a `download_url` leads to its file; to an agent at least as long as its call takes.")
     ] = 3_600.0
     file_ttl_s: Annotated[Seconds, _says("How long a file is kept after its upload.")] = 2_592_000.0
+    strict_files: Annotated[
+        bool,
+        _says("Let a `bak_` send along only what it has uploaded or was given, not all of its owner.", "true or false"),
+    ] = False
     result_inline_limit_bytes: Annotated[
         Bytes, _says("The largest result that is answered as it is; above it, the parts of a result become files.")
     ] = 1024**2

@@ -1,6 +1,6 @@
 """The ports through which the outside is reached: three small Protocols; it does not implement any of them."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -157,7 +157,7 @@ class Blobs(Protocol):
         """
         ...
 
-    def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """The content from byte `start` up to `end` (not included; `None` for the end), in pieces of bounded size.
 
         Raises:

@@ -4,7 +4,7 @@ Spec: gateway.md 1H, D13, D30.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import anyio
 import msgspec
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from toolwire.core.errors import ChannelClosed, ChannelNotFound, Forbidden, IdempotencyKeyReused, InvalidParam
 from toolwire.core.ids import new_id
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.ports import Op
 from toolwire.wire.link import TERMINAL_TYPES, Message
 from toolwire.wire.rest import rfc3339
@@ -309,7 +309,20 @@ def _keep_few(memory: dict[Any, Any]) -> None:
 
 
 def _digest(said: Message | Draft) -> int:
-    return hash((said.type, _canonical(said.payload)))
+    return hash((said.type, _canonical(_lasting(said.payload))))
+
+
+def _lasting(payload: JsonObject) -> JsonObject:
+    """A payload without what is another each time it is said: the addresses of its files."""
+    attachments = payload.get("attachments")
+    if not isinstance(attachments, list):
+        return payload
+    files = cast("list[object]", attachments)
+    return {**payload, "attachments": [_without_address(as_object(file)) or file for file in files]}
+
+
+def _without_address(file: JsonObject | None) -> JsonObject | None:
+    return file and {name: value for name, value in file.items() if name not in ("download_url", "expires_at")}
 
 
 def channel_not_found(channel_id: str) -> ChannelNotFound:

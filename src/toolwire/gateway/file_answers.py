@@ -4,6 +4,8 @@ Spec: gateway.md D15; RFC 9110 section 14 (one range; a request for several gets
 """
 
 import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final
 from urllib.parse import quote
 
@@ -47,8 +49,12 @@ def wanted_part(header: str | None, size: int) -> tuple[int, int] | None:
     return first, end
 
 
-def content_answer(files: Files, record: FileRecord, request: Request) -> Response:
-    """The answer to a GET or HEAD of a file's content."""
+async def content_answer(files: Files, record: FileRecord, request: Request) -> Response:
+    """The answer to a GET or HEAD of a file's content.
+
+    Raises:
+        BlobNotFound, StoreUnavailable: the content cannot be read.
+    """
     headers = {
         "content-type": record.content_type,
         "content-disposition": disposition(record.filename),
@@ -69,6 +75,13 @@ def content_answer(files: Files, record: FileRecord, request: Request) -> Respon
     status = 200 if part is None else 206
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers)
-    whole = part is None
-    pieces = files.content(record) if whole else files.content(record, start, end)
-    return StreamingResponse(pieces, status, headers)
+    pieces = files.content(record) if part is None else files.content(record, start, end)
+    first = await anext(pieces, b"")  # so that what cannot be read is refused, and not broken off
+    return StreamingResponse(_with(first, pieces), status, headers)
+
+
+async def _with(first: bytes, pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    async with aclosing(pieces):
+        yield first
+        async for piece in pieces:
+            yield piece

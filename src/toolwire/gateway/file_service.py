@@ -7,7 +7,7 @@ from toolwire.config import Config
 from toolwire.core.ports import Clock
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
-from toolwire.gateway.attachments import Attachments
+from toolwire.gateway.attachments import AttachmentRules, Attachments
 from toolwire.gateway.file_links import FileLinks
 from toolwire.gateway.files import FileRules, Files
 from toolwire.gateway.result_files import ResultFiles, ResultRules
@@ -42,7 +42,8 @@ def file_service(config: Config, opened: Opened) -> FileService:
         config.file_ttl_s,
     )
     files = Files(opened.store, opened.blobs, opened.clock, links, rules)
-    attachments = Attachments(files, opened.clock, config.attachments_max, config.keyed_deadline_s)
+    limits = AttachmentRules(config.attachments_max, config.keyed_deadline_s, config.strict_files)
+    attachments = Attachments(files, opened.clock, limits)
     # A result is read again for as long as its record or its key is there.
     url_ttl_s = max(24 * 3600.0, config.idempotency_ttl_s, config.history_ttl_s, config.download_url_ttl_s)
     return FileService(files, attachments, opened.clock, ResultRules(config.result_inline_limit_bytes, url_ttl_s))

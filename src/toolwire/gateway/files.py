@@ -5,7 +5,7 @@ counted in the same transactions, so that the count is right after a crash. Spec
 """
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import suppress
 from typing import Final
 
@@ -166,11 +166,15 @@ class Files:
         record = await self.find(file_id)
         if record is not None:
             own = identity.kind == "oag" and record.owner == identity.owner
-            if own or record.uploader == identity.principal:
-                return record
-            if await self._store.get("file_grant", identity.principal, file_id) is not None:
+            if own or await self.has(identity.principal, record):
                 return record
         raise _not_found(file_id)
+
+    async def has(self, principal: str, record: FileRecord) -> bool:
+        """Whether a principal has uploaded a file or was given it."""
+        if record.uploader == principal:
+            return True
+        return await self._store.get("file_grant", principal, record.file_id) is not None
 
     def grant(self, principal: str, file_id: str) -> Op:
         """What lets a principal read a file: the agent that it was sent to, the caller it was returned to."""
@@ -217,7 +221,7 @@ class Files:
             raise _not_found(file_id)
         await self._forget(record, stored.version)
 
-    def content(self, record: FileRecord, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def content(self, record: FileRecord, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """The content of an uploaded file, or a part of it.
 
         Raises:

@@ -137,7 +137,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *KeyRoutes(reader, agents, keys).routes(),
         *oauth.routes(reader),
         *HealthRoutes(store, clock).routes(),
-        *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes).routes(),
+        *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes, kept.attachments).routes(),
         *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),

@@ -97,17 +97,25 @@ class ResultFiles:
         return room > limit or (result.structured is not UNSET and len(_encode(result.structured)) + room > limit)
 
     async def settle(self, call: Call, result: Result) -> Result:
-        """The result as the call's caller gets it.
+        """The result as the call's caller gets it; as it is where store or blobs fail, because the work is done.
 
         Raises:
             InvalidAgentResponse: it names a file that is not the agent's.
-            StoreUnavailable: the store cannot be read.
         """
+        try:
+            return await self._settled(call, result)
+        except InvalidAgentResponse:
+            raise
+        except ToolwireError as error:
+            logger.warning("files in the result of call %s stay as they are: %s", call.id, error.message)
+            return result
+
+    async def _settled(self, call: Call, result: Result) -> Result:
         linked: list[FileRecord] = []
         content = [await self._named(call, block, linked) for block in result.content]
         settled = replace(result, content=tuple(content))
         if _size(settled) > self._rules.inline_limit_bytes:
-            settled = await self._spilled(call, settled, linked)
+            settled = await self._offloaded(call, settled, linked)
         if not linked:
             return settled
         await self._files.give(call.caller.principal, [record.file_id for record in linked])
@@ -130,7 +138,7 @@ class ResultFiles:
         linked.append(record)
         return replace(self._link(record), title=block.title, description=block.description)
 
-    async def _spilled(self, call: Call, result: Result, linked: list[FileRecord]) -> Result:
+    async def _offloaded(self, call: Call, result: Result, linked: list[FileRecord]) -> Result:
         """The result with its largest parts in files, as many as it takes; as it is where they cannot be kept."""
         content: list[tuple[Content, ...]] = [(block,) for block in result.content]
         parts = [part for place, block in enumerate(result.content) if (part := _part(place, block)) is not None]

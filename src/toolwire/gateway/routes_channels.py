@@ -13,13 +13,17 @@ from toolwire.core.errors import Forbidden, ToolwireError
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
 from toolwire.gateway.agents import Agents
+from toolwire.gateway.attachments import Attachments
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.channel import Channel, Draft, Party
 from toolwire.gateway.channel_shelf import MAX_HISTORY
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.limits import Disconnected
 from toolwire.surfaces.rest import answer, done, query_number
+from toolwire.wire.answers.channels import Channel as ShownChannel
+from toolwire.wire.answers.channels import ChannelMessage, History, Published
 from toolwire.wire.link import Message
 from toolwire.wire.rest import rfc3339
 
@@ -70,16 +74,24 @@ class ChannelRoutes:
         channels: the message service.
         clock: wall time.
         reply_limit_bytes: the largest message of an agent; an owner's are as large as any request.
+        attachments: finds the files that a `chat_message` brings along; without it they go as they are sent.
     """
 
     def __init__(
-        self, reader: Reader, agents: Agents, channels: Channels, clock: Clock, reply_limit_bytes: int = 32 * 1024**2
+        self,
+        reader: Reader,
+        agents: Agents,
+        channels: Channels,
+        clock: Clock,
+        reply_limit_bytes: int = 32 * 1024**2,
+        attachments: Attachments | None = None,
     ) -> None:
         self._reader = reader
         self._agents = agents
         self._channels = channels
         self._clock = clock
         self._reply_limit_bytes = reply_limit_bytes
+        self._attachments = attachments
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -93,6 +105,7 @@ class ChannelRoutes:
             Route(f"{one}/wait", self.wait, methods=["POST"]),
         )
 
+    @described("oag", ShownChannel, 201, body=NewChannel, errors="agent_not_found")
     async def create(self, request: Request) -> Response:
         """Create a channel between the owner and agents that it may see."""
         identity = self._reader.identify(request, "oag")
@@ -107,11 +120,13 @@ class ChannelRoutes:
         )
         return answer(self._shown(channel), 201)
 
+    @described("oag agk", ShownChannel)
     async def get(self, request: Request) -> Response:
         """One channel."""
         channel, _ = await self._channel(request)
         return answer(self._shown(channel))
 
+    @described("oag")
     async def close(self, request: Request) -> Response:
         """Close a channel; what is on it can be read for some time."""
         identity = self._reader.identify(request, "oag")
@@ -119,6 +134,7 @@ class ChannelRoutes:
         await self._channels.close(channel)
         return done()
 
+    @described("oag agk", Published, body=NewMessage, errors="channel_closed conflict idempotency_key_reused")
     async def publish(self, request: Request) -> Response:
         """Put a message on a channel."""
         identity = self._reader.identify(request, "oag", "agk")
@@ -128,7 +144,10 @@ class ChannelRoutes:
         if body.sender_id not in (None, party.name):
             raise Forbidden(f"sender_id {body.sender_id!r} is not whose key this is; leave it out", param="sender_id")
         channel = await self._channels.find(_named(request), party)
-        draft = Draft(body.type, body.payload, body.message_id, body.in_reply_to, body.idempotency_key)
+        payload = body.payload
+        if self._attachments is not None and body.type == "chat_message" and payload.get("attachments"):
+            payload = await self._attachments.told(identity, channel.participants, payload)
+        draft = Draft(body.type, payload, body.message_id, body.in_reply_to, body.idempotency_key)
         receipt = await self._channels.publish(channel, draft, party)
         return answer(
             {
@@ -142,6 +161,15 @@ class ChannelRoutes:
             }
         )
 
+    @described(
+        "oag agk",
+        History,
+        parameters=(
+            query("since", "only messages after this offset", Annotated[int, Meta(ge=0, le=MAX_OFFSET)]),
+            query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_HISTORY)]),
+            query("type", "only messages of these types", many=True),
+        ),
+    )
     async def history(self, request: Request) -> Response:
         """Messages after an offset; `type` may be given several times."""
         channel, _ = await self._channel(request)
@@ -152,6 +180,7 @@ class ChannelRoutes:
         messages = [message_shown(message) for message in history.messages]
         return answer({"messages": messages, "latest_offset": history.latest_offset})
 
+    @described("oag agk", ChannelMessage, body=Wait, errors="channel_closed wait_timeout")
     async def wait(self, request: Request) -> Response:
         """Wait for a reply to a message."""
         identity = self._reader.identify(request, "oag", "agk")

@@ -17,9 +17,13 @@ from toolwire.gateway.file_answers import content_answer
 from toolwire.gateway.file_record import FileRecord, check_content_type, check_filename
 from toolwire.gateway.files import Files
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import Answers, Described, described, marked, query
 from toolwire.surfaces.limits import Disconnected
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.files import AnnouncedFile, File, UploadedFile
 from toolwire.wire.rest import rfc3339
+
+SIGNED = (query("expires", "as the address has it"), query("signature", "as the address has it"))
 
 
 class NewFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +57,7 @@ class FileRoutes:
             Route("/api/v1/files/{file}/content", self.download, methods=["GET"]),
         )
 
+    @described("oag bak agk", AnnouncedFile, body=NewFile, errors="conflict")
     async def presign(self, request: Request) -> Response:
         """Announce a file; whoever has the `upload_url` may upload it, once."""
         identity = self._reader.identify(request, "oag", "bak", "agk")
@@ -74,6 +79,7 @@ class FileRoutes:
             }
         )
 
+    @described("oag bak agk", File)
     async def show(self, request: Request) -> Response:
         """What is known of a file, with a fresh `download_url`."""
         identity = self._reader.identify(request, "oag", "bak", "agk")
@@ -84,12 +90,23 @@ class FileRoutes:
         shown["download_expires_in"] = int(expires_at - self._clock.now())
         return answer(shown)
 
+    @described("oag bak agk")
     async def remove(self, request: Request) -> Response:
         """Forget a file, which makes room for others."""
         identity = self._reader.identify(request, "oag", "bak", "agk")
         await self._files.remove(identity, str(request.path_params["file"]))
         return done()
 
+    @marked(
+        Described(
+            UploadedFile,
+            200,
+            body=bytes,
+            body_media="*/*",
+            parameters=SIGNED,
+            errors=("forbidden", "conflict", "payload_too_large", "unsupported_media_type"),
+        )
+    )
     async def upload(self, request: Request) -> Response:
         """Take the content; the address is the credential."""
         file_id = self._checked(request)
@@ -105,13 +122,25 @@ class FileRoutes:
         size = int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 19 else None
         return answer(_shown(await self._files.upload(file_id, _body(request), size)))
 
+    @marked(
+        Described(
+            parameters=SIGNED,
+            errors=("forbidden",),
+            others={
+                200: Answers("the content", {"*/*": None}),
+                206: Answers("the part of the content that Range asks for", {"*/*": None}),
+                416: Answers("the content has no such part"),
+            },
+            enveloped=False,
+        )
+    )
     async def download(self, request: Request) -> Response:
         """Give the content; the address is the credential."""
         file_id = self._checked(request)
         record = await self._files.find(file_id)
         if record is None:
             raise FileNotFound(f"no file {file_id!r} any more; it was not uploaded, was removed, or has expired")
-        return content_answer(self._files, record, request)
+        return await content_answer(self._files, record, request)
 
     def _checked(self, request: Request) -> str:
         file_id, query = str(request.path_params["file"]), request.query_params

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.unit.gateway.polled_site import open_polled_site
@@ -109,3 +110,59 @@ async def test_no_attachments_are_as_good_as_none(tmp_path: Path, attachments: l
         arguments: JsonObject = {} if attachments is None else {"attachments": attachments}
         await site.answered("summarize_pdf", arguments, no_reply)
         assert "attachments" not in site.seen[0]["payload"]
+
+
+async def test_a_strict_gateway_lets_a_key_send_along_what_it_has_uploaded(tmp_path: Path):
+    """D14: strict mode, per credential."""
+    async with open_polled_site(tmp_path, strict_files=True) as site:
+        owners, own = await site.put(b"x", "a.pdf", PDF), await site.put(b"y", "b.pdf", PDF, "bak")
+        error = (await site.call("summarize_pdf", {"attachments": [{"file_id": owners}]}))["error"]
+        assert error["data"]["param"] == "attachments[0].file_id"
+        assert "error" in await site.call("summarize_pdf", {"attachments": [{"file_id": own}]}, key="bak2")
+        for key, file_id in (("bak", own), ("oag", owners), ("oag", own)):
+            arguments = {"attachments": [{"file_id": file_id}]}
+            assert "result" in await site.answered("summarize_pdf", arguments, no_reply, key=key)
+
+
+async def test_a_message_on_a_channel_brings_files_along_in_the_same_shape(tmp_path: Path):
+    """gateway.md 25: one AttachmentRef everywhere; the same message again is the same message."""
+    async with open_polled_site(tmp_path) as site:
+        file_id = await site.put(b"x", "a.pdf", PDF)
+        channel = await site.ask("POST", "/channels", {"participants": ["demo"]}, status=201)
+        path = f"/channels/{channel['channel_id']}/messages"
+        payload = {"message": "read this", "attachments": [{"file_id": file_id}]}
+        body = {"type": "chat_message", "payload": payload, "idempotency_key": "k1"}
+        for unknown in ([{"file_id": "file_0"}], "a.pdf"):
+            refused = {**body, "payload": {**payload, "attachments": unknown}}
+            assert (await site.ask("POST", path, refused, status=400))["code"] == "invalid_param"
+        assert not await site.read(block_ms=0)
+
+        first = await site.ask("POST", path, body)
+        again = await site.ask("POST", path, body)
+        assert (again["idempotent"], again["message_id"]) == (True, first["message_id"])
+        await site.answer(no_reply)
+        [attached] = site.seen[0]["payload"]["attachments"]
+        assert (await site.client.get(attached["download_url"])).content == b"x"
+        assert (await site.ask("GET", f"/files/{file_id}", key="agk"))["size"] == 1
+
+
+async def test_a_call_over_rest_brings_files_along_too(tmp_path: Path):
+    """gateway.md 25: the same shape on invoke."""
+    async with open_polled_site(tmp_path) as site:
+        file_id = await site.put(b"x", "a.pdf", PDF)
+        path = f"/agents/{site.agent_id}/invoke"
+        unknown = {"tool": "summarize_pdf", "attachments": [{"file_id": "file_0"}]}
+        error = await site.ask("POST", path, unknown, status=400)
+        assert (error["code"], error["details"]["param"]) == ("invalid_param", "attachments[0].file_id")
+        told: list[JsonObject] = []
+
+        async def invoke() -> None:
+            told.append(
+                await site.ask("POST", path, {"tool": "summarize_pdf", "attachments": [{"file_id": file_id}]}, "bak")
+            )
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(site.answer, no_reply)
+            tasks.start_soon(invoke)
+        assert told[0]["text"] == "read"
+        assert site.seen[0]["payload"]["attachments"][0]["file_id"] == file_id

@@ -4,7 +4,7 @@ gateway.md 1-7, 11, 16, 26-27, 43, 45-47, D3, D8, D11, D16, D22, X8-X10, X20. Th
 always there; how real agents answer is told in the tests of the courier and the link.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -44,7 +44,7 @@ class NoBlobs:
     async def write(self, key: str, pieces: AsyncIterable[bytes]) -> None:
         return None
 
-    async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def open(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         raise BlobNotFound(f"nothing under {key!r}")
         yield b""
 

@@ -259,3 +259,62 @@ async def test_files_go_when_they_expire_and_when_they_were_never_uploaded():
         with pytest.raises(Exception, match="nothing is stored"):
             [piece async for piece in site.files.content(record)]
         assert (await site.send(never, b"late")).status_code == 403
+
+
+async def test_an_upload_that_breaks_off_leaves_nothing_and_the_url_stays_good():
+    """issue: faults of uploads; a client that goes away in the middle."""
+    blobs = MemoryBlobs()
+    async with open_file_site(blobs=blobs) as site:
+        announced = await site.announce()
+
+        async def broken() -> AsyncGenerator[bytes]:
+            yield b"half"
+            raise ConnectionError("the client went away")
+
+        with pytest.raises(ConnectionError):
+            await site.files.upload(announced["file_id"], broken())
+        assert await site.files.stored_bytes(FIRST_OWNER) == 0
+        assert not await site.world.store.claim("expiring_blobs", "test", 10, 1)
+        assert (await site.show(announced["file_id"])).status_code == 404
+        assert (await site.send(announced, b"whole")).status_code == 200
+
+
+async def test_a_cancelled_upload_leaves_nothing():
+    """issue: faults of uploads; the server stops in the middle."""
+    async with open_file_site() as site:
+        announced, begun = await site.announce(), anyio.Event()
+
+        async def slow() -> AsyncGenerator[bytes]:
+            yield b"half"
+            begun.set()
+            await anyio.sleep_forever()
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(site.files.upload, announced["file_id"], slow())
+                await begun.wait()
+                tasks.cancel_scope.cancel()
+        assert (await site.send(announced, b"whole")).status_code == 200
+
+
+async def test_uploads_of_one_owner_at_once_are_all_counted():
+    """issue: stored bytes per owner, right under contention."""
+    async with open_file_site() as site:
+        announced = [await site.announce() for _ in range(8)]
+        async with anyio.create_task_group() as tasks:
+            for one in announced:
+                tasks.start_soon(site.files.upload, one["file_id"], _pieces([b"x" * 100]))
+        assert await site.files.stored_bytes(FIRST_OWNER) == 800
+
+
+async def test_content_that_is_lost_is_not_answered_as_if_it_were_there():
+    """A blob that somebody removed by hand."""
+    blobs = MemoryBlobs()
+    async with open_file_site(blobs=blobs) as site:
+        file_id = await site.put(b"x")
+        url = (await site.show(file_id)).json()["data"]["download_url"]
+        record = await site.files.find(file_id)
+        assert record is not None
+        await blobs.delete(record.blob or "")
+        response = await site.client.get(url)
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "file_not_found")
