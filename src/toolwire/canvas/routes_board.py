@@ -19,11 +19,16 @@ from toolwire.core.board import Arrow, Board, Card, CardKind, PutArrow, PutCard,
 from toolwire.core.errors import ArrowNotFound, CardNotFound, InvalidParam
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
+from toolwire.surfaces.described import described, header
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.boards import AddedCard, BoardArrow, BoardCard
 
 MAX_TITLE_CHARS = 128
 MAX_COORDINATE = 1e6
 MAX_SIZE = 1e4
+
+
+SEEN = header("If-Match", 'refuse when the workspace has another version than this, such as "3"')
 
 
 class Placeable(Protocol):
@@ -125,6 +130,14 @@ class BoardRoutes:
             Route(one + "/arrows/{a}", self.remove_arrow, methods=["DELETE"]),
         )
 
+    @described(
+        "oag",
+        AddedCard,
+        201,
+        body=NewCard,
+        errors="agent_not_found package_not_found consent_required conflict",
+        parameters=(SEEN,),
+    )
     async def add_card(self, request: Request) -> Response:
         """Put a card on the board."""
         visitor = self._reader.owner(request)
@@ -139,6 +152,13 @@ class BoardRoutes:
             shown |= {"toolbox_url": self._toolbox_url(agent.agent_id), "agent_key": key}
         return answer(shown, 201)
 
+    @described(
+        "oag",
+        BoardCard,
+        body=CardPatch,
+        errors="agent_not_found package_not_found consent_required conflict",
+        parameters=(SEEN,),
+    )
     async def change_card(self, request: Request) -> Response:
         """Move, resize or rename a card, or change what it says."""
         visitor = self._reader.owner(request)
@@ -153,6 +173,7 @@ class BoardRoutes:
         card = workspace.card(card_id)
         return answer(self._shown.card(workspace, card))
 
+    @described("oag", errors="conflict", parameters=(SEEN,))
     async def remove_card(self, request: Request) -> Response:
         """Remove a card and its arrows."""
         visitor = self._reader.owner(request)
@@ -161,6 +182,7 @@ class BoardRoutes:
         await self._editor.edit(request, visitor, lambda board: removal(board, [_card(board, card_id).id]))
         return done()
 
+    @described("oag", BoardArrow, 201, body=NewArrow, errors="card_not_found conflict", parameters=(SEEN,))
     async def draw(self, request: Request) -> Response:
         """Draw an arrow: what it joins may be used by the agent at its end from now on."""
         visitor = self._reader.owner(request)
@@ -172,6 +194,7 @@ class BoardRoutes:
         await self._editor.edit(request, visitor, lambda _: (PutArrow(arrow),))
         return answer(shown_arrow(arrow), 201)
 
+    @described("oag", BoardArrow, body=ArrowPatch, errors="card_not_found conflict", parameters=(SEEN,))
     async def change_arrow(self, request: Request) -> Response:
         """Join an arrow to another card, or change what it lets through and keeps."""
         visitor = self._reader.owner(request)
@@ -187,6 +210,7 @@ class BoardRoutes:
         )
         return answer(shown_arrow(workspace.board.arrows[arrow_id]))
 
+    @described("oag", errors="conflict", parameters=(SEEN,))
     async def remove_arrow(self, request: Request) -> Response:
         """Remove an arrow, and with it what it granted."""
         visitor = self._reader.owner(request)

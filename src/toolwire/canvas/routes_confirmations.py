@@ -10,7 +10,9 @@ from starlette.routing import Route
 from toolwire.canvas.confirmations import Confirmations, shown_confirmation
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.workspaces import Workspaces
+from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.boards import WaitingQuestions
 
 
 class ConfirmationAnswer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,12 +43,14 @@ class ConfirmationRoutes:
             Route(base + "/{confirmation}", self.answer, methods=["POST"]),
         )
 
+    @described("oag", WaitingQuestions)
     async def list(self, request: Request) -> Response:
         """The questions that wait in a workspace."""
         workspace = self._workspaces.get(self._reader.owner(request).owner, path_param(request, "w"))
         waiting = self._confirmations.of_workspace(workspace.id)
         return answer({"confirmations": [shown_confirmation(one) for one in waiting]})
 
+    @described("oag", body=ConfirmationAnswer, errors="conflict")
     async def answer(self, request: Request) -> Response:
         """The user's answer."""
         workspace = self._workspaces.get(self._reader.owner(request).owner, path_param(request, "w"))

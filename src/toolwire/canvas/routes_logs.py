@@ -1,7 +1,9 @@
 """The routes of what happened: the calls of an arrow, the lines of a card (cards.md, section 7); it keeps nothing."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,7 +13,9 @@ from toolwire.canvas.card_log import CardLog, shown_line
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.core.errors import ArrowNotFound
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, query_number
+from toolwire.wire.answers.boards import ArrowCalls, CardLines
 
 USUAL_CALLS = 50
 
@@ -40,6 +44,14 @@ class LogRoutes:
             Route(one + "/cards/{c}/log", self.card, methods=["GET"]),
         )
 
+    @described(
+        "oag",
+        ArrowCalls,
+        parameters=(
+            query("limit", "how many", Annotated[int, Meta(ge=1, le=KEPT_CALLS)]),
+            query("after", "only calls after this one"),
+        ),
+    )
     async def arrow(self, request: Request) -> Response:
         """The latest `limit` calls of an arrow, or those after the call `after`; the oldest first."""
         owner = self._reader.owner(request).owner
@@ -50,6 +62,7 @@ class LogRoutes:
         calls = await self._arrows.read(owner, arrow_id, limit, request.query_params.get("after"))
         return answer({"calls": [shown_call(call) for call in calls]})
 
+    @described("oag", CardLines)
     async def card(self, request: Request) -> Response:
         """What a card has logged, and what was logged of its package; the oldest first."""
         owner = self._reader.owner(request).owner

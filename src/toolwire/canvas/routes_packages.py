@@ -1,6 +1,7 @@
 """The routes of card packages: install, consent, list, remove (cards.md, section 7); it keeps nothing."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +18,9 @@ from toolwire.card.manifest import RISKS, Manifest, Permission, ToolSpec
 from toolwire.core.board import removal
 from toolwire.core.errors import Conflict, InvalidParam
 from toolwire.core.jsontypes import JsonObject
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.packages import CardPackage, CardPackages, ConsentedPackage
 from toolwire.wire.rest import rfc3339
 
 
@@ -61,22 +64,26 @@ class PackageRoutes:
             Route(base + "/{package}/consent", self.consent, methods=["POST"]),
         )
 
+    @described("oag", CardPackage, 201, body=NewPackage, errors="conflict")
     async def add(self, request: Request) -> Response:
         """Install a package, or update it; what it would change is in the answer, and waits for consent."""
         owner = self._reader.owner(request).owner
         body = await self._reader.body(request, NewPackage)
         return answer(self._shown(await self._packages.add(owner, body.source)), 201)
 
+    @described("oag", CardPackages)
     async def list(self, request: Request) -> Response:
         """The owner's packages."""
         owner = self._reader.owner(request).owner
         found = [self._shown(Offer(package)) for package in self._packages.of_owner(owner)]
         return answer({"packages": found})
 
+    @described("oag", CardPackage)
     async def show(self, request: Request) -> Response:
         """One package, with what waits for consent."""
         return answer(self._shown(Offer(self._package(request))))
 
+    @described("oag", ConsentedPackage, body=Consent, errors="conflict")
     async def consent(self, request: Request) -> Response:
         """Accept what waits, or refuse it."""
         owner = self._reader.owner(request).owner
@@ -86,6 +93,9 @@ class PackageRoutes:
         status = "removed" if package.removed else package.status
         return answer({"package": package.id, "version": version, "status": status})
 
+    @described(
+        "oag", errors="conflict", parameters=(query("force", "remove its copies, too", Literal["true", "false"]),)
+    )
     async def remove(self, request: Request) -> Response:
         """Remove a package; with `?force=true` its copies leave their boards, too."""
         package = self._package(request)

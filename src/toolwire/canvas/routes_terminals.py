@@ -1,8 +1,9 @@
 """The routes of terminals (cards.md, section 7), for owners alone; it keeps nothing."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,7 +13,9 @@ from toolwire.canvas.terminals import MAX_SCREEN_LINES, Terminals
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
 from toolwire.core.errors import InvalidParam
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, done, query_number
+from toolwire.wire.answers.boards import CommandEnd, TerminalScreen, TerminalStatus
 
 LEAST_MS = 100
 MOST_MS = 600_000
@@ -66,6 +69,7 @@ class TerminalRoutes:
             Route(one + "/screen", self.screen, methods=["GET"]),
         )
 
+    @described("oag", CommandEnd, body=CommandBody, errors="conflict")
     async def run(self, request: Request) -> Response:
         """Run a command to its end, or to its time-out."""
         workspace, card = self._find(request)
@@ -83,6 +87,7 @@ class TerminalRoutes:
             }
         )
 
+    @described("oag", body=TypedBody, errors="conflict")
     async def write(self, request: Request) -> Response:
         """Send characters, as if typed."""
         workspace, card = self._find(request)
@@ -90,6 +95,7 @@ class TerminalRoutes:
         await self._terminals.write(workspace, card, body.data)
         return done()
 
+    @described("oag", body=SizeBody, errors="conflict")
     async def resize(self, request: Request) -> Response:
         """Give the window another size."""
         workspace, card = self._find(request)
@@ -97,18 +103,26 @@ class TerminalRoutes:
         await self._terminals.resize(workspace, card, body.columns, body.rows)
         return done()
 
+    @described("oag", TerminalStatus, errors="conflict")
     async def start(self, request: Request) -> Response:
         """Start the program of an agent's card."""
         workspace, card = self._find(request)
         await self._terminals.start_agent(workspace, card)
         return answer({"status": self._terminals.status(card)})
 
+    @described("oag", errors="conflict")
     async def kill(self, request: Request) -> Response:
         """End what runs, with everything that it has started."""
         workspace, card = self._find(request)
         await self._terminals.kill(workspace, card)
         return done()
 
+    @described(
+        "oag",
+        TerminalScreen,
+        errors="conflict",
+        parameters=(query("lines", "how many", Annotated[int, Meta(ge=1, le=MAX_SCREEN_LINES)]),),
+    )
     async def screen(self, request: Request) -> Response:
         """The last `lines` lines, as text."""
         workspace, card = self._find(request)

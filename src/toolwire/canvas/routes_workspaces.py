@@ -18,9 +18,14 @@ from toolwire.canvas.shown import Shown
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card, PutArrow, PutCard, apply
 from toolwire.core.ids import new_id
+from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.boards import BoardMoment, WorkspaceExport, WorkspaceList, WorkspaceSummary
+from toolwire.wire.answers.boards import Workspace as ShownWorkspace
 from toolwire.wire.sse import event
+
+SEEN = header("If-Match", 'refuse when the workspace has another version than this, such as "3"')
 
 
 class NewWorkspace(Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +87,13 @@ class WorkspaceRoutes:
             Route(one + "/events", self.events, methods=["GET"]),
         )
 
+    @described(
+        "oag",
+        ShownWorkspace,
+        201,
+        body=NewWorkspace,
+        errors="agent_not_found package_not_found consent_required conflict",
+    )
     async def create(self, request: Request) -> Response:
         """Make a workspace."""
         owner = self._reader.owner(request).owner
@@ -92,47 +104,67 @@ class WorkspaceRoutes:
                 self._check_card(owner, card)
         return answer(self._shown.workspace(await self._workspaces.create(owner, body.name, board)), 201)
 
+    @described("oag", WorkspaceList)
     async def list(self, request: Request) -> Response:
         """The owner's workspaces, without their boards."""
         owner = self._reader.owner(request).owner
         return answer({"workspaces": [self._shown.summary(found) for found in self._workspaces.of_owner(owner)]})
 
+    @described("oag", ShownWorkspace)
     async def show(self, request: Request) -> Response:
         """A workspace with its board."""
         return answer(self._shown.workspace(self._workspace(request, self._reader.owner(request))))
 
+    @described("oag", WorkspaceExport)
     async def export(self, request: Request) -> Response:
         """A workspace as `create` takes it: names and boards, no keys."""
         workspace = self._workspace(request, self._reader.owner(request))
         return answer({"name": workspace.name, "board": msgspec.to_builtins(workspace.board)})
 
+    @described("oag", WorkspaceSummary, body=WorkspacePatch)
     async def rename(self, request: Request) -> Response:
         """Give a workspace another name."""
         owner = self._reader.owner(request).owner
         body = await self._reader.body(request, WorkspacePatch)
         return answer(self._shown.summary(await self._workspaces.rename(owner, path_param(request, "w"), body.name)))
 
+    @described("oag")
     async def remove(self, request: Request) -> Response:
         """Remove a workspace."""
         await self._workspaces.remove(self._reader.owner(request).owner, path_param(request, "w"))
         return done()
 
+    @described("oag", WorkspaceSummary)
     async def open(self, request: Request) -> Response:
         """Let agents call the cards of a workspace."""
         return await self._set_open(request, is_open=True)
 
+    @described("oag", WorkspaceSummary)
     async def close(self, request: Request) -> Response:
         """Let no agent call the cards of a workspace (cards.md 61)."""
         return await self._set_open(request, is_open=False)
 
+    @described("oag", ShownWorkspace, errors="conflict", parameters=(SEEN,))
     async def undo(self, request: Request) -> Response:
         """Take back the latest edit."""
         return await self._step(request, "undo")
 
+    @described("oag", ShownWorkspace, errors="conflict", parameters=(SEEN,))
     async def redo(self, request: Request) -> Response:
         """Do again what was taken back last."""
         return await self._step(request, "redo")
 
+    @marked(
+        Described(
+            keys=("oag",),
+            parameters=(
+                header("Last-Event-ID", "go on after this event"),
+                query("after", "the same, where no header can be sent"),
+            ),
+            others={200: Answers("events, for as long as the reader stays", {EVENTS: BoardMoment})},
+            enveloped=False,
+        )
+    )
     async def events(self, request: Request) -> Response:
         """What happens in a workspace, as an event stream; `Last-Event-ID` goes on where a reader left off."""
         workspace = self._workspace(request, self._reader.owner(request))

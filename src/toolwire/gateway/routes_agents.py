@@ -18,7 +18,9 @@ from toolwire.gateway.agent_record import AgentPatch, AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.agents import Agent, CreatedAgent, Synced
 from toolwire.wire.link import Registration
 from toolwire.wire.rest import rfc3339
 
@@ -72,6 +74,7 @@ class AgentRoutes:
             Route("/api/v1/agents/{agent}", self.remove, methods=["DELETE"]),
         )
 
+    @described("oag", CreatedAgent, 201, body=NewAgent, errors="conflict")
     async def create(self, request: Request) -> Response:
         """Make an agent and its `agk_` key, which is shown this once."""
         identity = self._reader.identify(request, "oag")
@@ -80,17 +83,20 @@ class AgentRoutes:
         _, secret = await self._keys.create("agk", record.owner, record.agent_id)
         return answer({**self._shown(record, own=True), "agent_key": secret}, 201)
 
+    @described("oag", list[Agent])
     async def list(self, request: Request) -> Response:
         """The owner's agents."""
         identity = self._reader.identify(request, "oag")
         return answer([self._shown(record, own=True) for record in self._agents.list(identity.owner)])
 
+    @described("oag agk bak", Agent)
     async def get(self, request: Request) -> Response:
         """One agent, for all who may see it."""
         identity = self._reader.identify(request, "oag", "agk", "bak")
         record = self._reader.agent(request, identity)
         return answer(self._shown(record, own=record.owner == identity.owner and identity.kind != "bak"))
 
+    @described("oag", Agent, body=AgentPatch, errors="conflict")
     async def patch(self, request: Request) -> Response:
         """Change what the owner decides: `mcp_enabled`, `visibility`, `description`."""
         identity = self._reader.identify(request, "oag")
@@ -98,6 +104,7 @@ class AgentRoutes:
         body = await self._reader.body(request, AgentPatch)
         return answer(self._shown(await self._agents.patch(record.agent_id, body), own=True))
 
+    @described("oag")
     async def remove(self, request: Request) -> Response:
         """Forget an agent and revoke its keys."""
         identity = self._reader.identify(request, "oag")
@@ -106,6 +113,7 @@ class AgentRoutes:
         await self._keys.revoke_all(record.owner, record.agent_id)
         return done()
 
+    @described("agk", Synced, body=Sync, errors="conflict agent_not_found")
     async def sync(self, request: Request) -> Response:
         """Take an agent's registration; counts its skills."""
         identity = self._reader.identify(request, "agk")

@@ -1,15 +1,17 @@
 """REST: an owner's audit chain, as JSON lines; it keeps nothing."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import Answers, Described, marked, query
 from toolwire.surfaces.rest import query_number
 
 MAX_ENTRIES: Final = 10_000
@@ -31,6 +33,17 @@ class AuditRoutes:
         """What to mount."""
         return (Route("/api/v1/audit", self.export, methods=["GET"]),)
 
+    @marked(
+        Described(
+            keys=("oag",),
+            parameters=(
+                query("after", "only entries with a higher number", Annotated[int, Meta(ge=0, le=2**53)]),
+                query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_ENTRIES)]),
+            ),
+            others={200: Answers("one entry a line", {"application/x-ndjson": None})},
+            enveloped=False,
+        )
+    )
     async def export(self, request: Request) -> Response:
         """Entries with a higher number than `after`, at most `limit`, one a line; each is `audit.AuditEntry`."""
         owner = self._reader.identify(request, "oag").owner

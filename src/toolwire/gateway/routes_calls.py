@@ -5,9 +5,10 @@ Contract: gateway.md 25, 54, §6 "REST".
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -34,9 +35,11 @@ from toolwire.gateway.rest_calls import (
     shown_task,
     task_status,
 )
+from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
 from toolwire.surfaces.rest import answer, query_number
 from toolwire.surfaces.task_state import Standing, asking_of
+from toolwire.wire.answers.calls import Answer, CallEvent, Task, TaskPage, TaskStatus
 from toolwire.wire.rest import failure, rfc3339
 from toolwire.wire.sse import event
 
@@ -44,6 +47,16 @@ MAX_TASKS = 200
 USUAL_TASKS = 50
 STATUSES = ("queued", "running", "input_required", "auth_required", "completed", "failed", "canceled", "timeout",
             "rejected")  # fmt: skip
+
+CALLED = (
+    "tool_not_found idempotency_key_reused rate_limited agent_offline agent_busy conflict agent_lost outcome_unknown "
+    "invalid_agent_response consent_required cancelled service_timeout url_elicitation_required "
+    "missing_client_capability channel_not_found file_not_found"
+)
+"""How a call may end that gives no answer."""
+KEY = header(
+    "Idempotency-Key", "the same call under the same key runs once", Annotated[str, Meta(min_length=1, max_length=255)]
+)
 
 Found = Record | CallRecord
 
@@ -86,6 +99,17 @@ class CallRoutes:
             Route(task + "/events", self.events, methods=["GET"]),
         )
 
+    @marked(
+        Described(
+            Answer,
+            200,
+            ("bak", "oag"),
+            CallBody,
+            parameters=(KEY,),
+            errors=tuple(CALLED.split()),
+            others={200: Answers("the answer, or events where Accept names them", {EVENTS: CallEvent})},
+        )
+    )
     async def invoke(self, request: Request) -> Response:
         """Call a tool, or say something, and wait for the end; as an event stream where Accept names it."""
         identity, agent = self._may_call_now(request)
@@ -101,6 +125,7 @@ class CallRoutes:
         assert result is not None
         return _marked(answer(shown_result(submission.record.call, result)), submission)
 
+    @described("bak oag", Task, 202, body=TaskBody, errors=CALLED, parameters=(KEY,))
     async def submit(self, request: Request) -> Response:
         """Begin a task; the answer comes at once, and the task survives whatever happens to who asked."""
         identity, agent = self._may_call_now(request)
@@ -114,6 +139,15 @@ class CallRoutes:
         )
         return _marked(answer(shown_task(submission.record), 202), submission)
 
+    @described(
+        "bak oag",
+        TaskPage,
+        parameters=(
+            query("status", "only tasks with this status", TaskStatus),
+            query("after", "the id of the last task of the page before"),
+            query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_TASKS)]),
+        ),
+    )
     async def list(self, request: Request) -> Response:
         """The caller's tasks with an agent, the oldest first: `status`, `after` (a task's id) and `limit`."""
         identity, agent = self._may_call(request)
@@ -131,10 +165,12 @@ class CallRoutes:
         more = len(found) > limit
         return answer({"tasks": [shown_task(one) for one in found[:limit]], "more": more})
 
+    @described("bak oag", Task)
     async def show(self, request: Request) -> Response:
         """A task as it is now."""
         return answer(shown_task(await self._task(request)))
 
+    @described("bak oag", Task)
     async def cancel(self, request: Request) -> Response:
         """Say that nobody wants a task any more; of one that has ended nothing changes."""
         found = await self._task(request)
@@ -143,6 +179,7 @@ class CallRoutes:
             await found.wait()
         return answer(shown_task(found))
 
+    @described("bak oag", Task, body=Continue, errors="conflict")
     async def go_on(self, request: Request) -> Response:
         """Answer what a task asks, so that it goes on."""
         found = await self._task(request)
@@ -161,6 +198,16 @@ class CallRoutes:
             asking.way.tell()
         return answer(shown_task(found))
 
+    @marked(
+        Described(
+            keys=("bak", "oag"),
+            parameters=(
+                header("Last-Event-ID", "go on after this event", Annotated[str, Meta(pattern=r"^[0-9]{1,15}$")]),
+            ),
+            others={200: Answers("events until the task's end", {EVENTS: CallEvent})},
+            enveloped=False,
+        )
+    )
     async def events(self, request: Request) -> Response:
         """What happens to a task, as an event stream; `Last-Event-ID` goes on where a reader left off."""
         found = await self._task(request)

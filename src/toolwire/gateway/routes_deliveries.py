@@ -11,7 +11,9 @@ from starlette.routing import Route
 from toolwire.gateway.deliveries import MAX_BLOCK_S, MAX_READ, Deliveries, Fetched
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_channels import message_shown, unless_gone
+from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer
+from toolwire.wire.answers.channels import Delivery, DeliveryIds, Lease
 from toolwire.wire.rest import rfc3339
 
 Journal = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -59,6 +61,7 @@ class DeliveryRoutes:
             Route(f"{base}/renew", self.renew, methods=["POST"]),
         )
 
+    @described("agk", list[Delivery], body=Reading, errors="conflict")
     async def read(self, request: Request) -> Response:
         """Fetch messages, and wait for them when there are none."""
         agent_id, key_id = self._asking(request)
@@ -84,16 +87,19 @@ class DeliveryRoutes:
             ]
         )
 
+    @described("agk", DeliveryIds, body=Named)
     async def ack(self, request: Request) -> Response:
         """The replies to these are published."""
         agent_id, journal, named = await self._named(request)
         return answer({"delivery_ids": self._deliveries.ack(agent_id, journal, named)})
 
+    @described("agk", DeliveryIds, body=Named)
     async def nack(self, request: Request) -> Response:
         """These were not begun; deliver them again."""
         agent_id, journal, named = await self._named(request)
         return answer({"delivery_ids": self._deliveries.nack(agent_id, journal, named)})
 
+    @described("agk", list[Lease], body=Named)
     async def renew(self, request: Request) -> Response:
         """These are still being worked on."""
         agent_id, journal, named = await self._named(request)

@@ -12,7 +12,9 @@ from starlette.routing import Route
 
 from toolwire.core.errors import ServiceUnavailable
 from toolwire.core.ports import Clock, Put, Store
+from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer
+from toolwire.wire.answers.agents import Health, Readiness
 
 PROBE_EVERY_S = 1.0
 """One look at the store answers everybody who asks within this time: asking costs a write, and needs no key."""
@@ -37,10 +39,12 @@ class HealthRoutes:
             Route("/readyz", self.readyz, methods=["GET"]),
         )
 
+    @described(answers=Health)
     async def healthz(self, request: Request) -> Response:
         """The process answers."""
         return answer({"status": "ok"})
 
+    @described(answers=Readiness)
     async def readyz(self, request: Request) -> Response:
         """The store can be written: calls are taken."""
         async with self._probing:

@@ -17,7 +17,10 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.keys import KeyKind, KeyRecord, Keys, Owner
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.agents import CreatedKey, CreatedOwner, Key
+from toolwire.wire.answers.agents import Owner as ShownOwner
 from toolwire.wire.rest import rfc3339
 
 MAX_NAME_LEN = 128
@@ -65,6 +68,7 @@ class KeyRoutes:
             Route("/api/v1/owners", self.list_owners, methods=["GET"]),
         )
 
+    @described("oag", CreatedKey, 201, body=NewKey, errors="agent_not_found")
     async def create(self, request: Request) -> Response:
         """Make a key, which is shown this once."""
         identity = self._reader.identify(request, "oag")
@@ -74,6 +78,9 @@ class KeyRoutes:
         record, secret = await self._keys.create(body.kind, identity.owner, agent_id, body.name)
         return answer({**_shown_key(record), "key": secret}, 201)
 
+    @described(
+        "oag", list[Key], errors="agent_not_found", parameters=(query("agent_id", "only the keys of this agent"),)
+    )
     async def list(self, request: Request) -> Response:
         """The owner's keys, revoked ones too; with `?agent_id=` only those of that agent."""
         identity = self._reader.identify(request, "oag")
@@ -81,12 +88,14 @@ class KeyRoutes:
         agent_id = None if named is None else self._agents.find(identity.owner, named).agent_id
         return answer([_shown_key(record) for record in self._keys.list(identity.owner, agent_id)])
 
+    @described("oag")
     async def revoke(self, request: Request) -> Response:
         """Make a key open nothing any more."""
         identity = self._reader.identify(request, "oag")
         await self._keys.revoke(identity.owner, str(request.path_params["key_id"]))
         return done()
 
+    @described("oag", CreatedOwner, 201, body=NewOwner)
     async def create_owner(self, request: Request) -> Response:
         """Make another owner and its `oag_` key, which is shown this once; the first owner may."""
         self._first_owner(request)
@@ -98,6 +107,7 @@ class KeyRoutes:
         owner, secret = await self._keys.create_owner(name)
         return answer({**_shown_owner(owner), "owner_key": secret}, 201)
 
+    @described("oag", Sequence[ShownOwner])
     async def list_owners(self, request: Request) -> Response:
         """All owners; the first owner may."""
         self._first_owner(request)

@@ -7,9 +7,9 @@ task.
 import math
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,7 +19,9 @@ from toolwire.gateway.auth import Identity
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.webhook_record import Webhook
 from toolwire.gateway.webhooks import REPLAYABLE, Wanted, Webhooks
+from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, done, query_number
+from toolwire.wire.answers.webhooks import RegisteredWebhook, Replayed, SentEvent
 
 BODY_LIMIT_BYTES = 64 * 1024
 MAX_LISTED, LISTED = 200, 50
@@ -62,6 +64,7 @@ class WebhookRoutes:
             Route(f"{deliveries}/{{delivery}}/redeliver", self.redeliver, methods=["POST"]),
         )
 
+    @described("oag bak", RegisteredWebhook, 201, body=Wanted, errors="conflict")
     async def register(self, request: Request) -> Response:
         """Register a webhook; to the same URL again it changes what is there."""
         identity, agent_id, task_id = self._asking(request)
@@ -72,31 +75,41 @@ class WebhookRoutes:
             webhook = await self._webhooks.attach(identity, agent_id, task_id, wanted)
         return answer(webhook.shown(), 201)
 
+    @described("oag bak", list[RegisteredWebhook])
     async def list(self, request: Request) -> Response:
         """The webhooks there."""
         return answer([one.shown() for one in await self._webhooks.list(*self._asking(request))])
 
+    @described("oag bak", RegisteredWebhook)
     async def show(self, request: Request) -> Response:
         """One webhook."""
         return answer((await self._found(request)).shown())
 
+    @described("oag bak")
     async def remove(self, request: Request) -> Response:
         """Delete a webhook; nothing more is sent."""
         await self._webhooks.remove(await self._found(request))
         return done()
 
+    @described(
+        "oag bak",
+        Sequence[SentEvent],
+        parameters=(query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_LISTED)]),),
+    )
     async def deliveries(self, request: Request) -> Response:
         """The newest deliveries of a webhook."""
         webhook = await self._found(request)
         limit = query_number(request, "limit", LISTED, 1, MAX_LISTED)
         return answer([one.shown() for one in await self._webhooks.deliveries(webhook, limit)])
 
+    @described("oag bak", SentEvent, 202, errors="conflict")
     async def redeliver(self, request: Request) -> Response:
         """Send a delivery that was given up once more."""
         webhook = await self._found(request)
         again = await self._webhooks.redeliver(webhook, str(request.path_params["delivery"]))
         return answer(again.shown(), 202)
 
+    @described("oag bak", Replayed, 202, body=Replay)
     async def replay(self, request: Request) -> Response:
         """Send all deliveries that were given up once more."""
         webhook = await self._found(request)

@@ -36,6 +36,7 @@ from toolwire.gateway.oauth.refused import Refused
 from toolwire.gateway.oauth.requests import Authorization, Form, read_authorization, read_form, read_query
 from toolwire.gateway.oauth.sign_ins import SESSION_TTL_S, SignedIn, SignIns
 from toolwire.gateway.oauth.words import Words, words_for
+from toolwire.surfaces.described import FORM, HTML, Answers, Described, marked
 
 AUTHORIZE_PATH = "/oauth/authorize"
 LINK_PATH = "/mcp-login"
@@ -68,6 +69,20 @@ class Visit:
             samesite="lax",
         )
         return response
+
+
+PAGE = Described(
+    body=dict[str, str],
+    body_media=FORM,
+    others={
+        200: Answers("a page for a browser", {HTML: None}),
+        303: Answers("back to the client, or to the same question again"),
+        400: Answers("a page that says why not", {HTML: None}),
+        401: Answers("the page to sign in, once more", {HTML: None}),
+    },
+    errors=("payload_too_large", "unsupported_media_type"),
+    enveloped=False,
+)
 
 
 class ConsentRoutes:
@@ -108,6 +123,7 @@ class ConsentRoutes:
             Route(LINK_PATH, self.link, methods=["GET", "POST"]),
         )
 
+    @marked(PAGE)
     async def authorize(self, request: Request) -> Response:
         """Show the page, or take what was decided on it."""
         visit = Visit(request, self._places, self._sign_ins)
@@ -131,6 +147,7 @@ class ConsentRoutes:
             return page(sign_in_body(visit.words, wrong=False), visit.words)
         return self._decided(visit, visit.signed_in, form, _Question(client, redirect_uri, asked, target))
 
+    @marked(PAGE)
     async def link(self, request: Request) -> Response:
         """Sign a browser in by a link that works once: a page with a button, so that a mere look uses nothing up."""
         visit = Visit(request, self._places, self._sign_ins)

@@ -13,7 +13,10 @@ from toolwire.gateway.oauth.grants import Grant, Grants
 from toolwire.gateway.oauth.places import Places
 from toolwire.gateway.oauth.sign_ins import LINK_TTL_S, SignIns
 from toolwire.gateway.rest import Reader
+from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer, done
+from toolwire.wire.answers.agents import Grant as ShownGrant
+from toolwire.wire.answers.agents import SignInLink
 from toolwire.wire.rest import rfc3339
 
 
@@ -43,17 +46,20 @@ class GrantRoutes:
             Route("/api/v1/sign-in-links", self.new_link, methods=["POST"]),
         )
 
+    @described("oag", list[ShownGrant])
     async def list(self, request: Request) -> Response:
         """The owner's grants that hold, oldest first."""
         identity = self._reader.identify(request, "oag")
         return answer([_shown(grant) for grant in self._grants.list(identity.owner)])
 
+    @described("oag")
     async def revoke(self, request: Request) -> Response:
         """End a grant, from now on."""
         identity = self._reader.identify(request, "oag")
         await self._grants.revoke(identity.owner, str(request.path_params["grant_id"]))
         return done()
 
+    @described("oag", SignInLink, 201)
     async def new_link(self, request: Request) -> Response:
         """A link that signs the owner in with a browser, once."""
         identity = self._reader.identify(request, "oag")

@@ -4,7 +4,9 @@ Answers are OAuth's own JSON, not the gateway's envelope, because that is what c
 Spec: OAuth 2.1, 3.2; RFC 7009; RFC 7591; RFC 8414; RFC 9728; contract gateway.md 47, 48.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import functools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -22,13 +24,37 @@ from toolwire.gateway.oauth.places import Places
 from toolwire.gateway.oauth.refused import Refused
 from toolwire.gateway.oauth.requests import Form, check_scope, read_form, read_verifier
 from toolwire.gateway.places import agent_in
+from toolwire.surfaces.described import FORM, JSON, Answers, Described, Handler, marked
 from toolwire.surfaces.rest import read_json
+from toolwire.wire.answers.oauth import (
+    ClientMetadata,
+    OAuthRefusal,
+    RegisteredClient,
+    ResourceMetadata,
+    RevocationForm,
+    ServerMetadata,
+    TokenAnswer,
+    TokenForm,
+)
 
 MAX_METADATA_BYTES = 16 * 1024
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
 
 Handle = Callable[[Request], Awaitable[JsonObject | None]]
+
+
+_REFUSED: Mapping[int, str] = {400: "refused", 401: "the client may not", 404: "there is no such endpoint"}
+
+
+def _described(
+    answers: Any, body: Any = None, body_media: str = FORM, *, status: int = 200
+) -> Callable[[Handler], Handler]:
+    media = {} if answers is None else {JSON: answers}
+    others = {status: Answers("the answer", media)}
+    others |= {code: Answers(words, {JSON: OAuthRefusal}) for code, words in _REFUSED.items()}
+    errors = () if body is None else ("payload_too_large", "unsupported_media_type")
+    return marked(Described(body=body, body_media=body_media, others=others, errors=errors, enveloped=False))
 
 
 class TokenRoutes:
@@ -64,6 +90,7 @@ class TokenRoutes:
             Route("/oauth/revoke", _told(self.revoke), methods=["POST"]),
         )
 
+    @_described(ServerMetadata)
     async def server(self, request: Request) -> JsonObject:
         """What this authorization server does (RFC 8414)."""
         base = self._base(request)
@@ -84,6 +111,7 @@ class TokenRoutes:
             "client_id_metadata_document_supported": self._documents,
         }
 
+    @_described(ResourceMetadata)
     async def resource(self, request: Request) -> JsonObject:
         """What an agent's MCP endpoint, or the gateway as a whole, wants of its callers (RFC 9728).
 
@@ -100,6 +128,7 @@ class TokenRoutes:
             "resource_name": "Toolwire",
         }
 
+    @_described(RegisteredClient, ClientMetadata, JSON, status=201)
     async def register(self, request: Request) -> JsonObject:
         """Register a client (RFC 7591); nothing is kept of it."""
         try:
@@ -108,6 +137,7 @@ class TokenRoutes:
             raise Refused("invalid_client_metadata", error.told) from None
         return self._ids.register(metadata, self._clock.now())
 
+    @_described(TokenAnswer, TokenForm)
     async def token(self, request: Request) -> JsonObject:
         """Tokens for a code or a refresh token (OAuth 2.1, 3.2)."""
         form = await self._form(request)
@@ -124,6 +154,7 @@ class TokenRoutes:
             raise Refused("unsupported_grant_type", "grant_type is authorization_code or refresh_token")
         return _shown(tokens)
 
+    @_described(None, RevocationForm)
     async def revoke(self, request: Request) -> None:
         """End what a token stands for (RFC 7009)."""
         form = await self._form(request)
@@ -143,6 +174,7 @@ class TokenRoutes:
 def _told(handle: Handle, status: int = 200) -> Callable[[Request], Awaitable[Response]]:
     """`handle` with its answer, or its refusal, as OAuth's JSON."""
 
+    @functools.wraps(handle)
     async def told(request: Request) -> Response:
         try:
             answer = await handle(request)
