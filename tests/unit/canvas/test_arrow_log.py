@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.engine.fakes import LoopClock, running
+from tests.unit.engine.fakes import running
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas.arrow_log import ArrowLog, Place
 from toolwire.canvas.feed import Feed
@@ -26,7 +26,7 @@ class Steps:
 
 
 async def test_calls_of_one_millisecond_are_in_their_order_and_read_on_from_any_of_them():
-    store = MemoryStore(LoopClock())
+    store = MemoryStore(Steps())
     async with running(store) as engine:
         log = ArrowLog(store, engine.recorder, Steps(), Feed(), 3600)
         for call_id in ("call_c", "call_a", "call_d", "call_b"):
