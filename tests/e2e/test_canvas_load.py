@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.canvas_hosts import Host, running_host, toolbox
 from tests.e2e.running import eventually
 from tests.e2e.test_python_card import text_of, write_card
+from tests.pids import until_gone
 from toolwire.canvas.card_calls import MAX_IN_FLIGHT
 
 pytestmark = pytest.mark.e2e
@@ -22,12 +23,14 @@ PATIENCE_S = 60.0
 
 COUNTING = """
 import asyncio
+import os
 from pathlib import Path
 
 from toolwire.card import Card
 
 card = Card()
 here = Path({folder!r})
+(here / "pid").write_text(str(os.getpid()))
 
 
 @card.tools.handle("run_tests")
@@ -142,7 +145,10 @@ async def test_two_hundred_calls_at_once_each_get_their_own_answer(tmp_path: Pat
 
 
 async def test_a_killed_host_comes_back_with_everything_and_runs_nothing_twice(tmp_path: Path) -> None:
-    """Boards, packages, names, keys and logs are there again; calls that were under way are not repeated."""
+    """Boards, packages, names, keys and logs are there again; calls that were under way are not repeated.
+
+    The card's process has ended with its host.
+    """
     async with running_host(tmp_path) as first:
         agent, card, path = await first.desk(counting(tmp_path))
         packages, board = await first.ask("GET", "/card-packages"), await first.ask("GET", path)
@@ -155,6 +161,7 @@ async def test_a_killed_host_comes_back_with_everything_and_runs_nothing_twice(t
         await eventually(lambda: kept_calls(tmp_path) == len(ended))
         with anyio.fail_after(PATIENCE_S):
             await call_while_it_is_killed(first, agent, tmp_path)
+            await until_gone(int((tmp_path / "pid").read_text()))
     before = ran(tmp_path)
     assert [name for name, times in before.items() if times > 1] == []
     (tmp_path / "let go").touch()
