@@ -119,7 +119,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         ConnectionFamily(workspaces, packages, arrow_calls, states),
         TerminalFamily(terminals, arrow_calls),
         NoteFamily(workspaces, arrow_calls),
-        AgentFamily(mailboxes, arrow_calls, lambda copy: states(copy.workspace, copy.card)),
+        AgentFamily(mailboxes, terminals, arrow_calls, lambda copy: states(copy.workspace, copy.card)),
         CanvasFamily(workspaces, boards.check_card, packages.title_of),
     )
     toolboxes = Toolboxes(

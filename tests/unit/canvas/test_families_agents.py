@@ -144,3 +144,30 @@ async def test_messages_wait_over_a_restart_until_they_are_read(tmp_path: Path) 
         messages = (await both.critic.call("agent_read"))["structuredContent"]["messages"]
         assert [message["text"] for message in messages] == ["one", "two"]
         assert await said(both.writer, "agent_read") == "(no new messages)"
+
+
+async def test_a_message_is_typed_into_an_agents_program_where_its_user_wants_that(tmp_path: Path) -> None:
+    """Nothing that the message holds is a key."""
+    command = "stty -echo; echo ready; IFS= read -r line; printf '%s' \"$line\" | cat -v; sleep 60"
+    async with open_site(tmp_path) as site:
+        both = await pair(site)
+        content = {"command": command, "messages": "typed"}
+        await site.ask("PATCH", f"/workspaces/{both.workspace}/cards/{both.critic_card}", {"content": content})
+        assert "waits until" in await said(both.writer, "agent_send", message="early")
+        await site.ask("POST", f"/terminals/{both.critic_card}/start")
+        await screen_with(both, "ready")
+        assert "is typed" in await said(both.writer, "agent_send", message="look \x1b[201~\x03here\x9b")
+        screen = await screen_with(both, "here")
+        assert screen.endswith(
+            "^[[200~Message from the agent 'writer', answer it with the tool agent_send: look [201~here^[[201~"
+        )
+        await site.ask("POST", f"/terminals/{both.critic_card}/kill", status=204)
+
+
+async def screen_with(both: Pair, words: str) -> str:
+    with anyio.fail_after(10):
+        while True:
+            shown = (await both.site.ask("GET", f"/terminals/{both.critic_card}/screen"))["screen"]
+            if words in shown:
+                return shown.replace("\n", "")
+            await anyio.lowlevel.checkpoint()

@@ -1,14 +1,19 @@
-"""`agent_*`: what an agent may do with the agents that it is joined to: send, read and wait; messages are elsewhere."""
+"""`agent_*`: what an agent may do with the agents that it is joined to: send, read and wait; messages are elsewhere.
+
+An agent that runs as a program of its card, where that says `{"messages": "typed"}`, has its messages typed into that.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import anyio
 import msgspec
 
 from toolwire.canvas.copies import Copy
 from toolwire.canvas.families.arrows import ArrowCalls, Offer, Passage, card_tool
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.mailboxes import Letter, Mailboxes
+from toolwire.canvas.terminals import Terminals
 from toolwire.core.result import Result, Text, text_result
 from toolwire.providers.function import LocalTool
 from toolwire.wire.card_messages import AgentRef
@@ -18,6 +23,8 @@ MAX_MESSAGE_CHARS: Final = 50_000
 USUAL_MS: Final = 60_000
 MOST_MS: Final = 120_000
 SPARE_S: Final = 5.0
+PASTE_S: Final = 0.2
+"""How long a program may take to take what is pasted, before the Enter key."""
 
 SEND: Final = card_tool(
     "agent_send",
@@ -54,12 +61,16 @@ class AgentFamily:
 
     Args:
         mailboxes: carries messages.
+        terminals: where agents run as programs.
         calls: takes calls through arrows.
         state_of: in a word, how the agent of a card does.
     """
 
-    def __init__(self, mailboxes: Mailboxes, calls: ArrowCalls, state_of: Callable[[Copy], str]) -> None:
+    def __init__(
+        self, mailboxes: Mailboxes, terminals: Terminals, calls: ArrowCalls, state_of: Callable[[Copy], str]
+    ) -> None:
         self._mailboxes = mailboxes
+        self._terminals = terminals
         self._calls = calls
         self._offers = [
             Offer(SEND, _is_agent, self._send, state_of),
@@ -76,10 +87,20 @@ class AgentFamily:
         me = AgentRef(passage.agent.agent_id, copy.agent_card.title)
         other = AgentRef(copy.card.agent_id or "", copy.card.title)
         text = passage.arguments["message"]
+        if copy.card.content.get("messages") == "typed" and self._terminals.is_running(copy.card.id):
+            await self._type(copy, me, text)
+            return text_result(f"The message is typed into the program of {other.name!r}; wait with agent_wait.")
         handed = self._mailboxes.send(passage.agent.owner, me, other, text, passage.call)
         if handed:
             return text_result(f"{other.name!r} has the message; its answer comes as a message: use agent_wait.")
         return text_result(f"The message waits until {other.name!r} reads it with agent_read or agent_wait.")
+
+    async def _type(self, copy: Copy, sender: AgentRef, text: str) -> None:
+        """Paste a message into an agent's program, as a person does, and press Enter when it has taken that."""
+        told = f"Message from the agent {sender.name!r}, answer it with the tool agent_send: {text}"
+        await self._terminals.write(copy.workspace, copy.card, f"\x1b[200~{_printable(told)}\x1b[201~")
+        await anyio.sleep(PASTE_S)
+        await self._terminals.write(copy.workspace, copy.card, "\r")
 
     async def _read(self, passage: Passage) -> Result:
         other = passage.copy.card.agent_id or ""
@@ -95,6 +116,11 @@ class AgentFamily:
 
 def _is_agent(copy: Copy) -> bool:
     return copy.card.kind == "agent" and copy.card.agent_id not in (None, copy.agent_card.agent_id)
+
+
+def _printable(text: str) -> str:
+    """A text without what would be a key: it could end the paste, or the program."""
+    return "".join(char for char in text if char in "\n\t" or (ord(char) >= 32 and not 127 <= ord(char) < 160))
 
 
 def _told(letters: Sequence[Letter], nothing: str = "(no new messages)") -> Result:
