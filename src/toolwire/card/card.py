@@ -126,9 +126,8 @@ class Card:
             CardError: it refuses, or the connection is lost; `code` says why.
         """
         await self._ready.wait()
-        session = self._session
-        if session is None:
-            raise CardError("unavailable", "the host is not connected")
+        while (session := self._session) is None:  # it was lost at this very moment
+            await self._ready.wait()
         try:
             return cast("S", await session.request(method, params))
         except WireLost as lost:

@@ -170,19 +170,28 @@ class MockHost:
 
         Raises:
             TimeoutError: the card does not say that it is there.
+            CardError: the host, as the test has it answer, refuses the card.
         """
-        failure: Exception | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(card.serve, self._open)
-            with anyio.fail_after(READY_S):
-                await card.ready()
+        failures: list[Exception] = []  # raised as they are, in no group
+
+        async def serve() -> None:
             try:
+                await card.serve(self._open)
+            except Exception as error:  # noqa: BLE001
+                failures.append(error)
+                tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve)
+            try:
+                with anyio.fail_after(READY_S):
+                    await card.ready()
                 yield self
-            except Exception as error:  # noqa: BLE001 -- a test's failure is raised as it is, in no group
-                failure = error
+            except Exception as error:  # noqa: BLE001
+                failures.append(error)
             tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+        if failures:
+            raise failures[0]
 
     async def call_tool(
         self,
@@ -358,7 +367,8 @@ def _read(source: ManifestSource) -> Manifest:
         return read_manifest(msgspec.json.encode(source))
     path = Path(source)
     if path.is_dir():
-        path = next(name for name in (path / known for known in MANIFEST_NAMES) if name.is_file())
+        known = (path / name for name in MANIFEST_NAMES)
+        path = next((one for one in known if one.is_file()), path / MANIFEST_NAMES[0])
     return read_manifest(path.read_bytes())
 
 
