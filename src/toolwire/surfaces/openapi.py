@@ -47,8 +47,11 @@ _OF_PATH: Final = {
     "a": "arrow_not_found",
     "package": "package_not_found",
 }
-_SENTENCE: Final = re.compile(r"\s*\n\s*")
+_BREAK: Final = re.compile(r"\s*\n\s*")
 _PLACE: Final = re.compile(r"{(\w+)(?::\w+)?}")
+
+
+PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 
 
 class Operation(Struct, frozen=True):
@@ -110,6 +113,7 @@ def document_of(routes: Iterable[BaseRoute]) -> JsonObject:
         "paths": paths,
         "components": {
             "schemas": schemas.components,
+            "responses": schemas.refusals,
             "securitySchemes": {
                 kind: {"type": "http", "scheme": "bearer", "bearerFormat": f"{kind}_…", "description": text}
                 for kind, text in _KEYS.items()
@@ -127,11 +131,27 @@ class _Schemas:
         for operation in operations:
             types += _types_in(operation.description)
         schemas, self.components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
-        self._of = [(type_, schema) for type_, schema in zip(types, schemas, strict=True)]
+        self._of = list(zip(types, schemas, strict=True))
+        self.refusals: dict[str, JsonObject] = {}
 
     def __call__(self, type_: Any) -> JsonObject:
         """The schema of a type."""
         return next(schema for known, schema in self._of if known is type_)
+
+    def refusal(self, status: int, codes: list[str]) -> JsonObject:
+        """A reference to the refusal with one of these codes."""
+        name = ".".join((str(status), *codes))
+        if name not in self.refusals:
+            self.refusals[name] = {"description": "refused: " + ", ".join(codes)}
+            _add_refusal(self.refusals[name], codes)
+        return {"$ref": f"#/components/responses/{name}"}
+
+
+def _add_refusal(response: JsonObject, codes: Iterable[str]) -> None:
+    problem: JsonObject = {"allOf": [PROBLEM, {"properties": {"code": {"enum": sorted(codes)}}}]}
+    schema = _envelope(False, "error", problem)
+    known = response.setdefault("content", {}).get(JSON)
+    response["content"][JSON] = {"schema": schema if known is None else {"anyOf": [known["schema"], schema]}}
 
 
 def _types_in(described: Described) -> Iterator[Any]:
@@ -159,7 +179,7 @@ def _shown(operation: Operation, schemas: _Schemas) -> JsonObject:
     if parameters:
         shown["parameters"] = parameters
     if described.body is not None and operation.method != "get":
-        content = {described.body_media: {"schema": schemas(described.body)}}
+        content = {described.body_media: {} if described.body is bytes else {"schema": schemas(described.body)}}
         shown["requestBody"] = {"required": True, "content": content}
     return shown
 
@@ -189,11 +209,10 @@ def _responses(operation: Operation, schemas: _Schemas) -> JsonObject:
     for code in codes_of(operation):
         by_status.setdefault(ERRORS[code].http_rest, []).append(code)
     for status, codes in by_status.items():
-        refused = responses.setdefault(status, {"description": "refused: " + ", ".join(sorted(codes))})
-        problem: JsonObject = {"allOf": [schemas(Problem), {"properties": {"code": {"enum": sorted(codes)}}}]}
-        schema = _envelope(False, "error", problem)
-        known = refused.setdefault("content", {}).get(JSON)
-        refused["content"][JSON] = {"schema": schema if known is None else {"anyOf": [known["schema"], schema]}}
+        if status in responses:
+            _add_refusal(responses[status], codes)
+        else:
+            responses[status] = schemas.refusal(status, sorted(codes))
     return {str(status): responses[status] for status in sorted(responses)}
 
 
@@ -232,7 +251,7 @@ def _envelope(success: bool, name: str, schema: Mapping[str, Any]) -> JsonObject
 
 def _summary(handler: Any) -> str:
     paragraph = (inspect.getdoc(handler) or "").split("\n\n", 1)[0]
-    return _SENTENCE.sub(" ", paragraph).strip()
+    return _BREAK.sub(" ", paragraph).strip()
 
 
 def _tag(handler: Any) -> str:
