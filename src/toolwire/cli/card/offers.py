@@ -4,7 +4,7 @@ A package's texts were written by others: whatever could move the cursor or hide
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolwire.cli.output import say
@@ -16,7 +16,7 @@ def offer_text(offer: dict[str, Any]) -> str:
     Args:
         offer: what `POST /api/v1/card-packages` has answered.
     """
-    return "\n".join(_plain(line) for line in _lines(offer))
+    return "\n".join(plain(line) for line in _lines(offer))
 
 
 def asked_for_consent(question: str) -> bool | None:
@@ -31,7 +31,17 @@ def asked_for_consent(question: str) -> bool | None:
 def say_warnings(offer: dict[str, Any]) -> None:
     """What the package's author should know."""
     for warning in offer["warnings"]:
-        say(_plain(f"warning {warning['path'] or '(package)'} [{warning['code']}]: {warning['message']}"))
+        say(finding_line("warning", warning))
+
+
+def finding_line(kind: str, finding: Mapping[str, str]) -> str:
+    """One line about something that is wrong with a package, or odd."""
+    return plain(f"{kind} {finding['path'] or '(package)'} [{finding['code']}]: {finding['message']}")
+
+
+def plain(line: str) -> str:
+    """A line without characters that a terminal would act on."""
+    return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in line)
 
 
 def _lines(offer: dict[str, Any]) -> Iterator[str]:
@@ -71,8 +81,3 @@ def _permission(one: dict[str, Any]) -> str:
     hosts = f" to {', '.join(one['hosts'])}" if one["hosts"] else ""
     reason = f": {one['reason']}" if one["reason"] else ""
     return f"{one['id']}{hosts} ({one['risk']} risk{', when needed' if one['optional'] else ''}){reason}"
-
-
-def _plain(line: str) -> str:
-    """A line without characters that a terminal would act on."""
-    return "".join(c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in line)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from cyclopts import Parameter
 
-from toolwire.cli.card.offers import asked_for_consent, offer_text, say_warnings
+from toolwire.cli.card.offers import asked_for_consent, finding_line, offer_text, say_warnings
 from toolwire.cli.failure import DONE, Failed
 from toolwire.cli.output import print_json, print_table, print_text, say
 from toolwire.cli.parameters import HostFlags, JsonFlag
@@ -94,7 +94,7 @@ def offered(rest: Rest, source: str) -> dict[str, Any]:
         return rest.ask("POST", PACKAGES, {"source": source_for(source)})
     except Failed as failed:
         for error in (failed.data or {}).get("errors", ()):
-            say(f"error {error['path'] or '(package)'} [{error['code']}]: {error['message']}")
+            say(finding_line("error", error))
         raise
 
 

@@ -1,8 +1,10 @@
 """`toolwire card validate`: says of a card's folder all that keeps it from being installed; it mends nothing."""
 
+import msgspec
+
 from toolwire.canvas.package_check import Checked, check_package
-from toolwire.card.manifest import Finding
 from toolwire.cli.card.folder import CURRENT, FolderArgument, card_folder
+from toolwire.cli.card.offers import finding_line
 from toolwire.cli.failure import DONE, TOOL_FAILED
 from toolwire.cli.output import print_json, print_text, say
 from toolwire.cli.parameters import JsonFlag
@@ -28,7 +30,7 @@ def print_findings(checked: Checked) -> None:
     """Everything that is wrong, and what is only odd, on stderr; each with its place and its code."""
     for kind, findings in (("error", checked.errors), ("warning", checked.warnings)):
         for finding in findings:
-            say(_line(kind, finding))
+            say(finding_line(kind, msgspec.structs.asdict(finding)))
 
 
 def summary_of(checked: Checked) -> str:
@@ -37,7 +39,3 @@ def summary_of(checked: Checked) -> str:
     assert manifest is not None
     tools = ", ".join(tool.name for tool in manifest.tools) or "no tools"
     return f"ok: {manifest.name} {manifest.version} ({tools})"
-
-
-def _line(kind: str, finding: Finding) -> str:
-    return f"{kind} {finding.path or '(package)'} [{finding.code}]: {finding.message}"

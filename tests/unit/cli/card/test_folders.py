@@ -179,3 +179,9 @@ def test_an_archive_does_not_become_part_of_the_next_one(capsys: pytest.CaptureF
     assert execute(["card", "pack", "radar", "-o", "radar/radar.tar.gz"]) == 2
     assert "would be part of the next package" in capsys.readouterr().err
     assert execute(["card", "pack", "radar", "-o", "radar.zip"]) == 2
+
+
+def test_a_manifests_words_do_not_move_the_cursor(capsys: pytest.CaptureFixture[str]):
+    card(Path("bad"), with_schema(properties={"a\u001b[2J": {"pattern": "x"}}))
+    assert execute(["card", "validate", "bad"]) == 1
+    assert "\x1b" not in capsys.readouterr().err
