@@ -63,7 +63,7 @@ from toolwire.surfaces.sessions import Sessions
 
 
 class Canvas(Struct, frozen=True):
-    """A canvas that serves; `app` answers the paths that `app.serves` names."""
+    """A canvas that serves; `app` answers the paths that `app.serves` names. `routes` are those of REST."""
 
     app: CanvasApp
     workspaces: Workspaces
@@ -72,6 +72,7 @@ class Canvas(Struct, frozen=True):
     connections: CardConnections
     feed: Feed
     terminals: Terminals
+    routes: Sequence[BaseRoute]
 
 
 class _Cards(Struct, frozen=True):
@@ -150,7 +151,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         gateway_calls.running(),
     ):
         app = CanvasApp(http, door.serves, rest, socket_at, guard)
-        yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed, terminals)
+        yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed, terminals, routes)
 
 
 def _cards(
