@@ -23,6 +23,7 @@ from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.card.manifest import ToolSpec
+from toolwire.core.board import Board
 from toolwire.core.call import Call
 from toolwire.core.errors import PackageNotFound
 from toolwire.core.event import Progress
@@ -46,6 +47,7 @@ CARD_ARGUMENT = "card"
 """Added to every tool's parameters, and taken out again before the card sees them (cards.md 14-17)."""
 MAX_IN_FLIGHT = 16
 """Calls that one copy has at once; more wait in line (decision 37)."""
+UPDATED = "the card was updated"
 REMEMBERED_ENDS = 1024
 """Calls whose end is remembered, to tell how late an answer is."""
 
@@ -208,20 +210,40 @@ class CardCalls:
         assert package is not None
         with flight.scope:
             async with self._turn(flight, spec):
-                await self._deliver(flight, call, package, spec)
+                connection = await self._reach(flight, spec)
+                if connection is not None:
+                    await self._deliver(flight, call, connection, spec)
         assert flight.result is not None
         return flight.result
 
-    async def _deliver(self, flight: _Flight, call: Call, package: Package, spec: ToolSpec) -> None:
+    async def _reach(self, flight: _Flight, checked: ToolSpec) -> Connection | None:
+        """The card, once it is there, in the version that is accepted then; `None` when the call has ended instead.
+
+        The arguments have been checked against the tool as it was, so it must not have changed in the meantime.
+        """
+        card = CardRef(flight.copy.card.id, flight.copy.card.title)
+        while True:
+            package, spec = self._look(flight)
+            if isinstance(spec, Result):
+                flight.answer(spec)
+                return None
+            if spec != checked:
+                flight.answer(failed(f"{UPDATED} while this waited; list your tools again", "agent_lost"))
+                return None
+            assert package is not None
+            assert package.accepted is not None
+            try:
+                connection = await self._connections.ready(package, card)
+            except DidNotStart as error:
+                flight.answer(failed(error.message, error.code))
+                return None
+            if self._look(flight) == (package, spec):
+                flight.connection, flight.digest = connection, package.accepted.digest
+                return connection
+
+    async def _deliver(self, flight: _Flight, call: Call, connection: Connection, spec: ToolSpec) -> None:
         """Hand the call to its card and wait for the end."""
         card = CardRef(flight.copy.card.id, flight.copy.card.title)
-        try:
-            connection = await self._connections.ready(package, card)
-        except DidNotStart as error:
-            flight.answer(failed(error.message, error.code))
-            return
-        assert package.accepted is not None
-        flight.connection, flight.digest = connection, package.accepted.digest
         timeout_s = spec.timeout_ms / 1000
         flight.deadline = self._clock.now() + timeout_s
         connection.send(
@@ -314,7 +336,7 @@ class CardCalls:
             if after is None or copy.card.id not in after.board.cards:
                 words = "the card was removed"
                 flight.stop(failed(f"{words} while it ran this", "agent_lost"), "unloaded", words)
-            elif copy.arrow.id not in after.board.arrows:
+            elif not _is_granted(after.board, copy, flight.target.tool):
                 words = "the arrow to this card was removed"
                 flight.stop(failed(f"{words}; ask the user to draw it again", "forbidden"), "disconnected", words)
             elif not after.is_open and flight.connection is None:
@@ -331,8 +353,7 @@ class CardCalls:
             elif flight.target.tool in package.disabled and flight.connection is None:
                 flight.stop(_turned_off(flight.copy), "disabled", "the tool was turned off")
             elif flight.connection is not None and package.accepted and flight.digest != package.accepted.digest:
-                words = "the card was updated"
-                flight.stop(failed(f"{words} while it ran this; call it again", "agent_lost"), "unloaded", words)
+                flight.stop(failed(f"{UPDATED} while it ran this; call it again", "agent_lost"), "unloaded", UPDATED)
 
 
 class _Line:
@@ -341,6 +362,14 @@ class _Line:
     def __init__(self, places: int) -> None:
         self.room = anyio.Semaphore(places)
         self.users = 0
+
+
+def _is_granted(board: Board, copy: Copy, tool: str) -> bool:
+    """Whether the arrow that a call goes through is still there, and still lets the tool through."""
+    arrow = board.arrows.get(copy.arrow.id)
+    if arrow is None or arrow.other_end(copy.agent_card.id) != copy.card.id:
+        return False
+    return arrow.tools is None or tool in arrow.tools
 
 
 def _turned_off(copy: Copy) -> Result:
