@@ -19,8 +19,9 @@ from toolwire.core.errors import StoreUnavailable, ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.core.ports import Ack, Clock, Del, Leased, Nack, Op, Store
 from toolwire.core.posting import Posted, Poster
-from toolwire.gateway.webhook_events import QUEUE
-from toolwire.gateway.webhook_record import DELIVERY, Webhook, WebhookDelivery, shortened_error
+from toolwire.engine.recorder import Recorder
+from toolwire.gateway.webhook_events import QUEUE, queued
+from toolwire.gateway.webhook_record import DELIVERY, Webhook, WebhookDelivery, delivery_of, shortened_error
 from toolwire.gateway.webhook_secrets import SecretBox
 from toolwire.gateway.webhook_shelf import WebhookShelf
 from toolwire.wire.webhook import COMPAT_BEEOS, headers_of
@@ -59,6 +60,7 @@ class Outbox:
 
     Args:
         store: has the queue.
+        recorder: writes behind what was received.
         shelf: finds webhooks and deliveries.
         box: opens their secrets.
         poster: makes attempts.
@@ -70,6 +72,7 @@ class Outbox:
     def __init__(
         self,
         store: Store,
+        recorder: Recorder,
         shelf: WebhookShelf,
         box: SecretBox,
         poster: Poster,
@@ -78,6 +81,7 @@ class Outbox:
         history_s: float,
     ) -> None:
         self._store = store
+        self._recorder = recorder
         self._shelf = shelf
         self._box = box
         self._poster = poster
@@ -153,11 +157,11 @@ class Outbox:
         self._news.set()
 
     async def _send(self, entry: Leased) -> None:
-        owner = entry.body.decode()
-        delivery = await self._shelf.delivery(owner, entry.id)
-        webhook = None if delivery is None else await self._shelf.find(owner, delivery.webhook_id)
-        if delivery is None or webhook is None or delivery.status != "pending":
-            await self._store.tx([Ack(QUEUE, entry.id), *(() if webhook else (Del(DELIVERY, owner, entry.id),))])
+        delivery = delivery_of(entry)
+        owner = delivery.owner
+        webhook = await self._shelf.find(owner, delivery.webhook_id)
+        if webhook is None:
+            await self._store.tx([Ack(QUEUE, entry.id), Del(DELIVERY, owner, entry.id)])
             return
         if webhook.disabled_at is not None:
             await self._store.tx(self._over(delivery, "failed", "the webhook is disabled; register it again"))
@@ -189,7 +193,8 @@ class Outbox:
     async def _settle(self, webhook: Webhook, tried: WebhookDelivery, posted: Posted) -> None:
         """Write down what came of an attempt."""
         if posted.received:
-            await self._store.tx(self._over(tried, "succeeded", None))
+            over = self._over(tried, "succeeded", None)
+            self._recorder.add(lambda: over)  # lost in a crash it is told again, which receivers must take anyway
             if webhook.failures:
                 await self._change(webhook)
         elif posted.blocked:
@@ -206,7 +211,7 @@ class Outbox:
             self._due.append(due)
             kept_until = max(tried.expires_at, due + self._history_s)
             later = replace(tried, next_attempt_at=due, expires_at=kept_until)
-            await self._store.tx([later.put(), Nack(QUEUE, tried.key, due)])
+            await self._store.tx(queued(later, due))
 
     def _next(self, tried: WebhookDelivery, posted: Posted) -> float:
         wait_s = self._rules.schedule_s[tried.attempt_num - 1] * random.uniform(1 - JITTER, 1 + JITTER)

@@ -20,7 +20,7 @@ from toolwire.gateway.webhook_shelf import WebhookShelf
 from toolwire.wire.webhook import payload
 
 QUEUE = "webhooks"
-"""The queue of what is to be sent; an entry's id is the delivery's key, its body the owner."""
+"""The queue of what is to be sent; an entry's id is the delivery's key, its body the delivery as it stands."""
 
 INPUT_REQUIRED = "input_required"
 
@@ -67,7 +67,9 @@ class WebhookEvents:
         ops: list[Op] = []
         webhooks = self._webhooks(call)
         if call.hook is not None:
-            ops.append(self._that_came(call).put())
+            came = self._that_came(call)
+            self._shelf.came(came)
+            ops.append(came.put())
         for sequence, status in enumerate(("queued", "running"), 1):
             ops += self._told(webhooks, call, status, record.created_at, sequence)
         if any(INPUT_REQUIRED in webhook.events for webhook in webhooks):
@@ -123,7 +125,7 @@ class WebhookEvents:
 
     def delivery_ops(self, delivery: WebhookDelivery) -> Sequence[Op]:
         """What has a new delivery sent at once."""
-        return (delivery.put(), Enqueue(QUEUE, delivery.key, self._clock.now(), delivery.owner.encode()))
+        return queued(delivery, self._clock.now())
 
     def delivery(
         self, webhook: Webhook, task_id: str, event: str, event_id: str, body: bytes, sorted_by: float = 0.0
@@ -159,6 +161,12 @@ class WebhookEvents:
                 body = payload(event_id, status, at, sequence, subject)
             ops += self.delivery_ops(self.delivery(webhook, call.id, status, event_id, body, min(sequence, 3)))
         return ops
+
+
+def queued(delivery: WebhookDelivery, due: float) -> Sequence[Op]:
+    """What has a delivery sent at a time, Unix seconds."""
+    put = delivery.put()
+    return (put, Enqueue(QUEUE, delivery.key, due, put.value))
 
 
 def _place(began_at: float, at: float) -> int:

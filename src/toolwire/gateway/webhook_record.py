@@ -13,7 +13,7 @@ from msgspec import Struct
 from toolwire.core.call import Call, Caller, Hook
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
-from toolwire.core.ports import Put, Stored
+from toolwire.core.ports import Leased, Put, Stored
 from toolwire.wire.rest import rfc3339
 from toolwire.wire.webhook import DEFAULT_EVENTS, RENDERER
 
@@ -142,9 +142,9 @@ def webhook_of(row: Stored) -> Webhook:
     return _decode_webhook(row.value)
 
 
-def delivery_of(row: Stored) -> WebhookDelivery:
-    """A delivery from the store."""
-    return _decode_delivery(row.value)
+def delivery_of(row: Stored | Leased) -> WebhookDelivery:
+    """A delivery from the store, or from the queue."""
+    return _decode_delivery(row.value if isinstance(row, Stored) else row.body)
 
 
 def new_delivery_id(now: float) -> str:

@@ -34,7 +34,7 @@ def webhook_service(config: Config, opened: Opened) -> WebhookService:
     terms = KeepTerms(config.keyed_deadline_s, attempts_s, config.history_ttl_s)
     events = WebhookEvents(shelf, engine.recorder, clock, terms)
     rules = SendRules(config.webhook_timeout_s, schedule_s, config.webhook_parallel, config.compat_headers)
-    outbox = Outbox(store, shelf, box, poster, clock, rules, config.history_ttl_s)
+    outbox = Outbox(store, engine.recorder, shelf, box, poster, clock, rules, config.history_ttl_s)
     events.wake, events.wake_soon = outbox.wake, outbox.wake_soon
     engine.endings.witness = events
     return WebhookService(shelf, Webhooks(engine, shelf, events, box, poster), outbox)

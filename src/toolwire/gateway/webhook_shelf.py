@@ -24,6 +24,8 @@ from toolwire.gateway.webhook_record import (
 MAX_A_TASK = 16
 """Webhooks that one task may have."""
 PAGE = 200
+MAX_RECENT = 4096
+"""Webhooks that came with calls and are held in memory, so that they are told without a look into the store."""
 
 
 class WebhookShelf:
@@ -38,6 +40,7 @@ class WebhookShelf:
         self._store = store
         self._standing: dict[str, dict[str, Webhook]] = {}
         self._of_task: dict[str, dict[str, Webhook]] = {}
+        self._recent: dict[str, Webhook] = {}
 
     async def load(self) -> None:
         """Read what stands, and what belongs to the calls that were under way when the gateway stopped.
@@ -58,8 +61,15 @@ class WebhookShelf:
         else:
             self._of_task.setdefault(webhook.task_id, {})[webhook.webhook_id] = webhook
 
+    def came(self, webhook: Webhook) -> None:
+        """It comes with a call that is being claimed, and with that into the store."""
+        if len(self._recent) >= MAX_RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._recent[webhook.webhook_id] = webhook
+
     def replace(self, webhook: Webhook) -> None:
         """It has changed; it stays where it is."""
+        self._recent.pop(webhook.webhook_id, None)
         place = self._standing if webhook.task_id is None else self._of_task
         name = webhook.agent_id if webhook.task_id is None else webhook.task_id
         if webhook.webhook_id in place.get(name, {}):
@@ -67,6 +77,7 @@ class WebhookShelf:
 
     def forget(self, webhook: Webhook) -> None:
         """Have it told of nothing; it is not in the store any more."""
+        self._recent.pop(webhook.webhook_id, None)
         place = self._standing if webhook.task_id is None else self._of_task
         name = webhook.agent_id if webhook.task_id is None else webhook.task_id
         kept = place.get(name)
@@ -112,9 +123,11 @@ class WebhookShelf:
         Raises:
             StoreUnavailable: the store cannot be read.
         """
+        webhook = self._recent.get(webhook_id)
         for place in self._standing.values():
-            if (webhook := place.get(webhook_id)) is not None:
-                return webhook if webhook.owner == owner else None
+            webhook = webhook or place.get(webhook_id)
+        if webhook is not None:
+            return webhook if webhook.owner == owner else None
         row = await self._store.get(WEBHOOK, owner, webhook_id)
         return None if row is None else webhook_of(row)
 
