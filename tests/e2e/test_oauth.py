@@ -18,7 +18,7 @@ from pydantic import AnyUrl
 
 from tests.e2e.inspectors import installed
 from tests.e2e.people import Person, PlainBrowser, person_here
-from tests.e2e.running import Host
+from tests.e2e.running import TOOLWIRE, Host, environment
 from tests.interaction import node_clients
 
 pytestmark = [pytest.mark.e2e, pytest.mark.anyio]
@@ -148,6 +148,22 @@ def test_the_inspector_s_command_line_signs_in_and_calls(host: Host, person: Per
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     assert "tide" in out.lower()
+
+
+def test_our_own_command_line_signs_in_and_calls(host: Host, tmp_path: Path):
+    url = f"{host.ready.url}/{host.ready.agent_id}/mcp"
+    command = [TOOLWIRE, "call", url, "web_search", "--args", json.dumps(QUERY)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        opened = next((line for line in process.stderr if "/oauth/authorize?" in line), "")
+        PlainBrowser().answer(opened.strip(), host.ready.owner_key)
+        out, errors = process.communicate(timeout=60)
+    again = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert process.returncode == 0, errors
+    assert "tide" in out.lower()
+    assert (again.returncode, again.stdout) == (0, out)
 
 
 def test_a_sign_in_link_of_the_command_line_opens_the_page(host: Host):

@@ -13,8 +13,8 @@ from toolwire.core.ids import new_id
 
 NAMES = """response_type client_id redirect_uri code_challenge code_challenge_method state scope resource
 response_mode request_uri grant_type code code_verifier refresh_token token action agent owner_key""".split()
-VALUES = f"""code CLIENT {LOOPBACK} {BASE} {CHALLENGE} {VERIFIER} S256 mcp allow sign_in refresh_token authorization_code
-https://evil.example/ //evil.example https://app.example/c.json""".split()
+VALUES = f"""code CLIENT {LOOPBACK} {BASE} {CHALLENGE} {VERIFIER} S256 mcp allow sign_in
+refresh_token authorization_code https://evil.example/ //evil.example https://app.example/c.json""".split()
 TEXT = st.one_of(st.sampled_from(VALUES), st.text(max_size=40), st.just("x" * 3000))
 PAIRS = st.lists(st.tuples(st.sampled_from(NAMES), TEXT), max_size=12)
 FORM = {"content-type": "application/x-www-form-urlencoded", "origin": BASE}
