@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from toolwire.canvas.card_connections import CardConnection
 from toolwire.canvas.card_requests import Answer, CardFault, need_permission, own_card
-from toolwire.canvas.card_storage import CardStorage, QuotaExceeded
+from toolwire.canvas.card_storage import CardStorage, QuotaExceeded, copy_holder
 from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.peers import Peers, is_joined
 from toolwire.canvas.workspaces import Workspace, Workspaces
@@ -146,7 +146,8 @@ class CardMethods:
     def _holder(self, connection: CardConnection, params: StoreParams | StoreSetParams | StoreScopeParams) -> str:
         if params.scope == "package":
             return connection.package.id
-        return own_card(self._workspaces, connection, params.card)[1].id
+        workspace, card = own_card(self._workspaces, connection, params.card)
+        return copy_holder(workspace.id, card.id)
 
     def _terminal(self, connection: CardConnection, named: str | None, terminal_id: str) -> tuple[Workspace, Card]:
         """A terminal that an arrow joins the copy to.

@@ -1,5 +1,8 @@
 """What cards keep: JSON values by key, for one copy or for a whole package, within limits; it asks nobody's leave.
 
+A holder is a package's id, or `copy_holder` of a copy: a copy that is taken off its board keeps its values, because
+that can be undone, and loses them with its workspace.
+
 Contract: cards.md §3: a value of 1 MiB, 5 MiB for a copy, 20 MiB for a package, 10,000 keys.
 """
 
@@ -15,7 +18,8 @@ MAX_KEY_CHARS: Final = 256
 MAX_VALUE_BYTES: Final = 1024 * 1024
 MAX_KEYS: Final = 10_000
 MAX_BYTES: Final = {"instance": 5 * 1024 * 1024, "package": 20 * 1024 * 1024}
-_PAGE = 500
+_PAGE: Final = 500
+_FEW: Final = 50
 
 Scope: TypeAlias = Literal["instance", "package"]
 
@@ -37,7 +41,7 @@ class CardStorage:
         self._writing = anyio.Lock()
 
     async def get(self, owner: str, holder: str, key: str) -> tuple[bool, Any]:
-        """Whether something is kept, and what. `holder` is the id of the copy or the package.
+        """Whether something is kept, and what.
 
         Raises:
             StoreUnavailable: the store cannot be read.
@@ -99,6 +103,21 @@ class CardStorage:
                 await self._store.tx(ops)
             self._sizes.pop((owner, holder), None)
 
+    async def clear_workspace(self, owner: str, workspace_id: str) -> None:
+        """Keep nothing for the copies of a workspace any more.
+
+        Raises:
+            StoreUnavailable: the store cannot be read or written.
+        """
+        prefix = copy_holder(workspace_id, "")
+        async with self._writing:
+            while rows := await self._store.scan("card_value", owner, prefix, _FEW):
+                ops: list[Op] = [Del("card_value", owner, row.key) for row in rows if row.key.startswith(prefix)]
+                if not ops:
+                    break
+                await self._store.tx(ops)
+            self._sizes = {key: sizes for key, sizes in self._sizes.items() if not key[1].startswith(prefix)}
+
     async def _sizes_of(self, owner: str, holder: str) -> dict[str, int]:
         """The bytes under each key; read once."""
         known = self._sizes.get((owner, holder))
@@ -113,6 +132,11 @@ class CardStorage:
                 break
             after = rows[-1].key
         return self._sizes.setdefault((owner, holder), sizes)
+
+
+def copy_holder(workspace_id: str, card_id: str) -> str:
+    """Under what the values of a copy are kept."""
+    return f"{workspace_id}/{card_id}"
 
 
 def _row(holder: str, key: str) -> str:

@@ -110,7 +110,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))
     routes = [
-        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card).routes(),
+        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card, cards.storage).routes(),
         *boards.routes(),
         *_other_routes(reader, workspaces, packages, cards, terminals),
     ]

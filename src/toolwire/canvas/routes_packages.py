@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolwire.canvas.card_storage import CardStorage
+from toolwire.canvas.card_storage import CardStorage, copy_holder
 from toolwire.canvas.consent import changes, reach
 from toolwire.canvas.packages import Offer, Package, Packages
 from toolwire.canvas.rest import OwnerReader, path_param
@@ -115,7 +115,7 @@ class PackageRoutes:
                 lambda board: removal(board, [card_id for card_id in board.cards if card_id in gone]),
             )
         await self._packages.remove(package.owner, package.id)
-        for holder in (package.id, *gone):
+        for holder in (package.id, *(copy_holder(workspace.id, card.id) for workspace, card in copies)):
             await self._storage.clear(package.owner, holder)
         return done()
 

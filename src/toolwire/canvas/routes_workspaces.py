@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.editor import Editor
 from toolwire.canvas.feed import Feed, Moment
 from toolwire.canvas.history import Direction
@@ -51,6 +52,7 @@ class WorkspaceRoutes:
         shown: how a workspace is shown.
         feed: what has happened.
         check_card: whether a card of an import may stand on a board of this owner.
+        storage: what cards keep.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class WorkspaceRoutes:
         shown: Shown,
         feed: Feed,
         check_card: Callable[[str, Card], None],
+        storage: CardStorage,
     ) -> None:
         self._reader = reader
         self._workspaces = workspaces
@@ -68,6 +71,7 @@ class WorkspaceRoutes:
         self._shown = shown
         self._feed = feed
         self._check_card = check_card
+        self._storage = storage
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -130,8 +134,10 @@ class WorkspaceRoutes:
 
     @described("oag")
     async def remove(self, request: Request) -> Response:
-        """Remove a workspace."""
-        await self._workspaces.remove(self._reader.owner(request).owner, path_param(request, "w"))
+        """Remove a workspace, with what its cards have kept."""
+        owner, workspace_id = self._reader.owner(request).owner, path_param(request, "w")
+        await self._workspaces.remove(owner, workspace_id)
+        await self._storage.clear_workspace(owner, workspace_id)
         return done()
 
     @described("oag", WorkspaceSummary)

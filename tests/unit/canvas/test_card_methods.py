@@ -177,3 +177,15 @@ async def test_the_log_keeps_its_latest_500_lines(tmp_path: Path) -> None:
                     await card.ask("log.write", level="debug", text=str(number), card=desk.card)
         texts = [line["text"] for line in await desk.lines()]
         assert texts == [str(number) for number in range(100, 600)]
+
+
+async def test_values_outlive_a_removal_that_is_undone_but_not_their_workspace(tmp_path: Path) -> None:
+    """cards.md §3, §7."""
+    async with desk_and_card(tmp_path) as (desk, card):
+        await card.ask("storage.set", key="a", value=1)
+        await desk.site.ask("DELETE", f"{desk.path}/cards/{desk.card}", status=204)
+        assert (await card.answer("storage.get", key="a", card=desk.card))["error"]["code"] == "invalid_param"
+        await desk.site.ask("POST", f"{desk.path}/undo")
+        assert await card.ask("storage.get", key="a") == {"found": True, "value": 1}
+        await desk.site.ask("DELETE", desk.path, status=204)
+        assert (await card.answer("storage.get", key="a", card=desk.card))["error"]["code"] == "invalid_param"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.engine.fakes import FaultyStore, LoopClock
 from toolwire.canvas import card_storage
-from toolwire.canvas.card_storage import CardStorage, QuotaExceeded
+from toolwire.canvas.card_storage import CardStorage, QuotaExceeded, copy_holder
 from toolwire.core.errors import InvalidParam, StoreUnavailable
 from toolwire.core.ports import Op
 
@@ -124,3 +124,18 @@ async def test_what_the_store_did_not_take_counts_nothing() -> None:
     store.before_tx = None
     assert await storage.keys("alice", "card_1") == ["kept"]
     assert await storage.get("alice", "card_1", "kept") == (True, 1)
+
+
+async def test_the_copies_of_a_workspace_lose_what_they_keep_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_storage, "_FEW", 2)
+    storage, store = opened()
+    holders = [copy_holder("ws_1", "card_1"), copy_holder("ws_1", "card_2"), copy_holder("ws_10", "card_3"), "pkg_1"]
+    for owner in ("alice", "bob"):
+        for holder in holders:
+            for key in ("a", "b", "c"):
+                await storage.set(owner, holder, "instance", key, holder)
+    await storage.clear_workspace("alice", "ws_1")
+    await storage.clear_workspace("alice", "ws_1")
+    for again in (storage, CardStorage(store)):
+        assert [len(await again.keys("alice", holder)) for holder in holders] == [0, 0, 3, 3]
+        assert [len(await again.keys("bob", holder)) for holder in holders] == [3, 3, 3, 3]
