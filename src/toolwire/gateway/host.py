@@ -19,20 +19,16 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.auth import Auth
-from toolwire.gateway.channel_ages import ChannelAges
-from toolwire.gateway.channels import Channels
 from toolwire.gateway.conversations import Conversations
-from toolwire.gateway.courier import Courier
 from toolwire.gateway.deliveries import Deliveries
-from toolwire.gateway.desk import Rules
 from toolwire.gateway.door import Behind, GatewayDoor
 from toolwire.gateway.file_service import file_service
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
+from toolwire.gateway.message_service import message_service
 from toolwire.gateway.oauth.server import grants_of, open_oauth
 from toolwire.gateway.oauth.sign_ins import SignIns
-from toolwire.gateway.post import Post
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
@@ -58,7 +54,10 @@ from toolwire.surfaces.sessions import Sessions
 
 
 class Gateway(Struct, frozen=True):
-    """A gateway that serves. `owner_key` is the first owner's key when this start has made it, else `None`."""
+    """A gateway that serves. `owner_key` is the first owner's key when this start has made it, else `None`.
+
+    `routes` are those of REST.
+    """
 
     app: ASGIApp
     auth: Auth
@@ -68,6 +67,7 @@ class Gateway(Struct, frozen=True):
     engine: Engine
     owner_key: str | None
     sign_ins: SignIns
+    routes: Sequence[BaseRoute]
 
 
 @asynccontextmanager
@@ -92,6 +92,13 @@ def _http_settings(config: Config) -> HttpSettings:
     )
 
 
+def _agent_routes(config: Config, reader: Reader, agents: Agents, keys: Keys, presence: Presence) -> AgentRoutes:
+    def is_online(agent_id: str) -> bool:
+        return presence.desk(agent_id).online
+
+    return AgentRoutes(reader, agents, keys, is_online, lambda agent_id: f"{config.public_url or ''}/{agent_id}/mcp")
+
+
 @asynccontextmanager
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
@@ -99,17 +106,11 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     keys = Keys(store, clock)
     grants = grants_of(config, store, clock)
     auth = Auth(keys, grants)
-    channels = Channels(store, engine.recorder, clock, config.history_ttl_s, config.session_idle_ttl_s)
-    conversations = Conversations(channels, store, clock)
-    rules = Rules(delivery_lease_s=config.delivery_lease_s, offline_after_s=config.offline_after_s)
-    presence = Presence(store, engine.recorder, engine.timekeeper, lambda agent_id: agents.get(agent_id).mode, rules)
     kept = file_service(config, opened)
-    courier = Courier(presence, channels, store, engine.recorder, clock, config.keyed_deadline_s, kept.attachments)
-    post = Post(presence, channels, engine.recorder, clock)
-    ages = ChannelAges(store, channels, clock)
+    mail = message_service(config, opened, lambda agent_id: agents.get(agent_id).mode, kept.attachments)
 
     def provider_for(record: AgentRecord) -> AgentProvider:
-        return AgentProvider(record.agent_id, courier, settler=kept.settler(record, agents))
+        return AgentProvider(record.agent_id, mail.courier, settler=kept.settler(record, agents))
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
@@ -118,32 +119,25 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     audit = Audit(store, engine.recorder, config.audit_bodies)
     engine.observers.append(audit.observe)
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
-    behind = Behind(Libraries(agents, presence.asks), parking, hooks.webhooks, rates)
-    door = _door(config, auth, agents, conversations, behind)
+    behind = Behind(Libraries(agents, mail.presence.asks), parking, hooks.webhooks, rates)
+    door = _door(config, auth, agents, mail.conversations, behind)
     oauth = open_oauth(opened, grants, auth, agents, lambda: door.public_url)
-    idle_s = config.session_idle_ttl_s
-    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, conversations.end)
+    idle_s, end = config.session_idle_ttl_s, mail.conversations.end
+    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, end)
     http = McpHttp(engine, door, sessions, guard, _http_settings(config))
-    links = AgentLinks(auth, agents, presence, channels, clock, config.reply_limit_bytes)
+    links = AgentLinks(auth, agents, mail.presence, mail.channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
+    rest_calls = RestCalls(engine, agents, mail.conversations.owns, hooks.webhooks)
     routes: Sequence[BaseRoute] = [
-        *AgentRoutes(
-            reader,
-            agents,
-            keys,
-            lambda agent_id: presence.desk(agent_id).online,
-            lambda agent_id: f"{config.public_url or ''}/{agent_id}/mcp",
-        ).routes(),
+        *_agent_routes(config, reader, agents, keys, mail.presence).routes(),
         *KeyRoutes(reader, agents, keys).routes(),
         *oauth.routes(reader),
         *HealthRoutes(store, clock).routes(),
-        *ChannelRoutes(reader, agents, channels, clock, config.reply_limit_bytes, kept.attachments).routes(),
-        *DeliveryRoutes(reader, Deliveries(presence, clock)).routes(),
+        *ChannelRoutes(reader, agents, mail.channels, clock, config.reply_limit_bytes, kept.attachments).routes(),
+        *DeliveryRoutes(reader, Deliveries(mail.presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),
-        *CallRoutes(
-            reader, engine, agents, RestCalls(engine, agents, conversations.owns, hooks.webhooks), rates
-        ).routes(),
+        *CallRoutes(reader, engine, agents, rest_calls, rates).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)
@@ -158,14 +152,12 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         await grants.load()
         await hooks.shelf.load()
         await audit.load()
-        left = await presence.load()
-        await courier.take_up(left)
-        await post.take_up(left)
-        for keep in (presence.keep, post.keep, ages.keep, kept.files.keep, hooks.outbox.keep):
+        await mail.take_up()
+        for keep in (*mail.keeping, kept.files.keep, hooks.outbox.keep):
             tasks.start_soon(keep)
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         try:
-            yield Gateway(app, auth, keys, agents, presence, engine, owner_key, oauth.sign_ins)
+            yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, routes)
         finally:
             tasks.cancel_scope.cancel()
