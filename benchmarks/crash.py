@@ -82,6 +82,7 @@ class Bench:
     tally: Tally = field(default_factory=Tally)
     starts: int = 0
     pid: int = 0
+    cpu_s: float = 0.0
     path: str = ""
     key: str = ""
     hook: str = ""
@@ -97,7 +98,12 @@ class Bench:
 
     def kill(self) -> None:
         """Kill the gateway, as a machine does that loses its power."""
+        self.count_cpu()
         os.killpg(self.pid, signal.SIGKILL)
+
+    def count_cpu(self) -> None:
+        """Add the CPU time that the gateway of now has used since it was started."""
+        self.cpu_s += machine.cpu_seconds((self.pid,))[1]
 
     def attach(self) -> None:
         """Make an agent and start its process, which lives until the end."""
@@ -256,21 +262,24 @@ def main(tokens: Sequence[str]) -> int:
             bench.start()
             bench.attach()
             elapsed = anyio.run(measure, bench, arguments.calls, arguments.kills, arguments.callers, arguments.patience)
+            bench.count_cpu()
             executed = bench.executed()
     except (LaunchError, OSError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
-    return report(bench.tally, executed, arguments, elapsed)
+    return report(bench, executed, arguments, elapsed)
 
 
-def report(tally: Tally, executed: Counter[int], arguments: argparse.Namespace, elapsed: float) -> int:
+def report(bench: Bench, executed: Counter[int], arguments: argparse.Namespace, elapsed: float) -> int:
     """Print what was found; the exit status."""
+    tally = bench.tally
     twice = [n for n, times in executed.items() if times > 1]
     lost = tally.lost
     found = {
         "calls": arguments.calls,
         "kills": arguments.kills,
         "calls_per_second": round(arguments.calls / elapsed, 1),
+        "gateway_cpu_us_per_call": round(1e6 * bench.cpu_s / arguments.calls),
         "answered": len(tally.answered),
         "failed": dict(Counter(tally.failed.values())),
         "lost_webhooks": len(lost),
@@ -283,7 +292,7 @@ def report(tally: Tally, executed: Counter[int], arguments: argparse.Namespace, 
     else:
         print(f"{machine.description()}; {time.strftime('%Y-%m-%d')}\n")
         for name, value in found.items():
-            print(f"{name.replace('_', ' '):20} {value}")
+            print(f"{name.replace('_', ' '):24} {value}")
     good = not lost and not twice and len(tally.answered) + len(tally.failed) == arguments.calls
     return 0 if good else 1
 

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
@@ -75,7 +76,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         for address in (await self.addresses(url))[:MAX_ADDRESSES]:
             pinned = httpx2.Request(
                 request.method,
-                url.copy_with(host=address),
+                url if address == url.host else url.copy_with(host=address),
                 headers=[(b"host", url.netloc), *((k, v) for k, v in request.headers.raw if k.lower() != b"host")],
                 stream=request.stream,
                 extensions={**request.extensions, "sni_hostname": url.raw_host.decode("ascii")},
@@ -233,6 +234,7 @@ async def _drain(response: httpx2.Response) -> None:
             return
 
 
+@lru_cache(maxsize=1024)  # one receiver is told many things
 def parsed_url(url: str) -> httpx2.URL:
     """A receiver's URL.
 
