@@ -4,6 +4,7 @@ gateway.md 19-23, 26, 27, D14, D15; the contract's idempotency example.
 """
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,23 @@ def test_files_are_put_got_and_removed_by_commands(host: Host, tmp_path: Path):
     assert host.toolwire("file", "remove", put["file_id"], "--json").json()["removed"] is True
     gone = host.toolwire("file", "get", put["file_id"], "--json")
     assert (gone.code, json.loads(gone.out)["error"]["code"]) == (3, "file_not_found")
+
+
+def test_files_are_there_after_the_host_was_killed(tmp_path: Path):
+    """What a 200 to an upload has promised outlives `kill -9`, and so does an upload_url."""
+    with Host(tmp_path) as first:
+        file_id = upload(first, pdf_of(BREAD), "bread.pdf", "application/pdf")
+        body = {"filename": "later.pdf", "content_type": "application/pdf"}
+        headers = {"authorization": f"Bearer {first.ready.owner_key}"}
+        announced = first.client.post("/api/v1/files/presign-upload", json=body, headers=headers).json()["data"]
+        port = first.port
+        first.stop(signal.SIGKILL)
+
+    with Host(tmp_path, port=port) as second:
+        second.attached("demo")
+        answer = seed_call(second, second.ready.agent_id, second.ready.bak, file_id)
+        assert "bread" in answer["result"]["content"][0]["text"]
+        sent = httpx2.put(
+            announced["upload_url"], content=b"%PDF", headers={"content-type": "application/pdf"}, trust_env=False
+        )
+        assert sent.status_code == 200
