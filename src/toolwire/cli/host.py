@@ -18,6 +18,10 @@ from toolwire.gateway.agents import AgentRecord
 from toolwire.gateway.host import Gateway, gateway_on
 from toolwire.gateway.keys import FIRST_OWNER
 from toolwire.gateway.registration import MESSAGE_TOOL
+from toolwire.surfaces.cors import with_cors
+from toolwire.surfaces.document import DOCUMENT_PATH, PAGE_PATH, DocumentRoutes
+from toolwire.surfaces.limits import Guard
+from toolwire.surfaces.rest import RestApp
 from toolwire.wire.card_messages import AgentRef
 
 MESSAGE_TIMEOUT_S = 600.0
@@ -44,12 +48,20 @@ async def open_host(config: Config) -> AsyncGenerator[Host]:
         gateway_on(config, opened) as gateway,
         canvas_on(config, opened, GatewayDirectory(gateway), GatewayMessages(gateway)) as canvas,
     ):
-        yield Host(_joined(gateway.app, canvas), gateway, canvas)
+        yield Host(_joined(gateway.app, canvas, _document(config, gateway, canvas)), gateway, canvas)
 
 
-def _joined(gateway: ASGIApp, canvas: Canvas) -> ASGIApp:
+def _document(config: Config, gateway: Gateway, canvas: Canvas) -> ASGIApp:
+    guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
+    routes = DocumentRoutes([*gateway.routes, *canvas.routes]).routes()
+    return with_cors(RestApp(routes, guard, lambda: "Bearer"), guard)
+
+
+def _joined(gateway: ASGIApp, canvas: Canvas, document: ASGIApp) -> ASGIApp:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan" and canvas.app.serves(scope["path"]):
+        if scope["type"] == "http" and scope["path"] in (DOCUMENT_PATH, PAGE_PATH):
+            await document(scope, receive, send)
+        elif scope["type"] != "lifespan" and canvas.app.serves(scope["path"]):
             await canvas.app(scope, receive, send)
         else:
             await gateway(scope, receive, send)
