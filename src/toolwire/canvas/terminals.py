@@ -7,11 +7,11 @@ whom the host trusts has terminals at all. Contract: cards.md 73, §4, §7.
 import logging
 import os
 import shutil
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -30,6 +30,7 @@ from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
 from toolwire.core.errors import Conflict, InvalidParam, ServiceUnavailable, ToolwireError
 from toolwire.core.ids import new_id
+from toolwire.sdk.builtin.processes import kill_marked
 from toolwire.wire.card_messages import CommandResult
 
 logger = logging.getLogger("toolwire.canvas")
@@ -43,6 +44,8 @@ MAX_TYPED_BYTES: Final = 64 * 1024
 MAX_SCREEN_LINES: Final = 2_000
 URL_VARIABLE: Final = "TOOLWIRE_TOOLBOX_URL"
 KEY_VARIABLE: Final = "TOOLWIRE_AGENT_KEY"
+
+_Remove: TypeAlias = Callable[[], Awaitable[None]]
 
 _INHERITED: Final = frozenset(
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR DISPLAY WAYLAND_DISPLAY SSH_AUTH_SOCK EDITOR VISUAL"
@@ -102,6 +105,7 @@ class Terminals:
         toolbox_url: Callable[[str], str],
     ) -> None:
         self._folder = folder
+        self._rooms = folder / "terminals"
         self._workspaces = workspaces
         self._directory = directory
         self._feed = feed
@@ -112,8 +116,8 @@ class Terminals:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Own the programs until the block ends; then end them."""
-        await _remove_folder(self._folder / "terminals")
+        """Own the programs until the block ends; then end them. First, end what a host has left that was killed."""
+        await anyio.to_thread.run_sync(_end_left, self._rooms)
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -206,9 +210,17 @@ class Terminals:
                 KEY_VARIABLE: key,
             }
             shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
-            pty = await PtyProcess.start((shell, "-c", command), place.cwd, environment, kept.columns, kept.rows)
-            at_end = partial(self._directory.revoke_agent_keys, workspace.owner, card.agent_id, label)
-            await self._keep(card.id, kept, Program(pty, kept.tail), at_end)
+            program = (shell, "-c", command)
+            pty = await PtyProcess.start(program, place.cwd, environment, place.columns, place.rows, place.room.name)
+            await self._keep(
+                card.id,
+                kept,
+                Program(pty, kept.tail),
+                (
+                    partial(_remove_folder, place.room),
+                    partial(self._directory.revoke_agent_keys, workspace.owner, card.agent_id, label),
+                ),
+            )
 
     def status(self, card: Card) -> Status:
         """How a terminal does; see `peers.StatusOf`."""
@@ -257,7 +269,7 @@ class Terminals:
                 kept.plain = kept.plain or (isinstance(kept.program, Shell) and not kept.program.has_begun)
                 place = replace(place, plain=kept.plain)
                 running = await Shell.start(place, kept.tail)
-                await self._keep(card.id, kept, running, partial(_remove_folder, place.room))
+                await self._keep(card.id, kept, running, (partial(_remove_folder, place.room),))
             return running
 
     async def _place(self, workspace: Workspace, card: Card, kept: Terminal) -> Place:
@@ -271,12 +283,11 @@ class Terminals:
         else:
             cwd = anyio.Path(self._folder / "workspaces" / workspace.id)
             await cwd.mkdir(parents=True, exist_ok=True)
-        room = self._folder / "terminals" / new_id("room")
-        return Place(str(await cwd.absolute()), environment_for(os.environ), room.absolute(), kept.columns, kept.rows)
+        room = self._rooms.absolute() / new_id("room")
+        await anyio.Path(room).mkdir(0o700, parents=True)
+        return Place(str(await cwd.absolute()), environment_for(os.environ), room, kept.columns, kept.rows)
 
-    async def _keep(
-        self, card_id: str, kept: Terminal, program: Program, at_end: Callable[[], Awaitable[None]]
-    ) -> None:
+    async def _keep(self, card_id: str, kept: Terminal, program: Program, at_end: Sequence[_Remove]) -> None:
         kept.program = program
         program.on_changed = partial(self._tell, card_id, kept)
         if self._tasks is None or not kept.wanted:
@@ -285,15 +296,16 @@ class Terminals:
         self._tasks.start_soon(self._keep_program, program, at_end)
         program.on_changed()
 
-    async def _keep_program(self, program: Program, at_end: Callable[[], Awaitable[None]]) -> None:
+    async def _keep_program(self, program: Program, at_end: Sequence[_Remove]) -> None:
         try:
             await program.keep()
         finally:
             with anyio.CancelScope(shield=True):
-                try:
-                    await at_end()
-                except ToolwireError as error:
-                    logger.warning("what a terminal has left could not be removed: %s", error)
+                for remove in at_end:
+                    try:
+                        await remove()
+                    except ToolwireError as error:
+                        logger.warning("what a terminal has left could not be removed: %s", error)
 
     def _tell(self, card_id: str, kept: Terminal) -> None:
         """Tell those who look at the board how a terminal does, where that is news."""
@@ -331,3 +343,10 @@ def environment_for(own: Mapping[str, str]) -> dict[str, str]:
 
 async def _remove_folder(folder: Path) -> None:
     await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _end_left(rooms: Path) -> None:
+    """End the processes that are marked by these folders, and remove the folders."""
+    for room in rooms.iterdir() if rooms.is_dir() else ():
+        kill_marked(room.name)
+    shutil.rmtree(rooms, ignore_errors=True)

@@ -73,7 +73,7 @@ async def test_a_person_types_into_a_shell_and_sees_what_it_prints(tmp_path: Pat
             await wire.tell(type="resize", columns=77, rows=22)
             await wire.tell(type="input", data="stty size\r")
             await wire.until(b"22 77")
-            await wire.tell(type="input", data="echo g''o; sleep 60\r")
+            await wire.tell(type="input", data="sh -c \"echo g''o; exec sleep 60\"\r")
             await wire.until(b"go\r\n")
             await wire.type(b"\x03")
             await run(site, terminal, "echo free $((1 + 1))")

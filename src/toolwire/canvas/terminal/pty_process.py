@@ -16,7 +16,6 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from toolwire.core.errors import AgentBusy, ServiceUnavailable
-from toolwire.core.ids import new_id
 from toolwire.sdk.builtin.processes import MARK, kill_marked, marked, signal_group
 
 if sys.platform != "win32":
@@ -58,9 +57,17 @@ class PtyProcess:
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], cwd: str, environment: Mapping[str, str], columns: int, rows: int
+        cls, command: Sequence[str], cwd: str, environment: Mapping[str, str], columns: int, rows: int, mark: str
     ) -> "PtyProcess":
         """Start a program, which leads a session of its own.
+
+        Args:
+            command: the program and its arguments.
+            cwd: its folder.
+            environment: all of its variables.
+            columns: the width of its window, in characters.
+            rows: its height.
+            mark: by what it and all that it starts is found, also after its end; nobody else's.
 
         Raises:
             ServiceUnavailable: the program or its folder is not there, or this system has no pseudo-terminals.
@@ -68,7 +75,6 @@ class PtyProcess:
         if sys.platform == "win32":
             raise ServiceUnavailable("terminals need a system with pseudo-terminals; run the host on Linux or macOS")
         master, slave = os.openpty()
-        mark = new_id("pty")
         try:
             _set_size(master, columns, rows)
             os.set_blocking(master, False)

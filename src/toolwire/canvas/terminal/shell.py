@@ -54,7 +54,8 @@ class _Command:
 class Place(Struct, frozen=True):
     """Where a shell begins: its folder, its environment, the size of its window, and a folder for files of ours.
 
-    A `plain` one does not read the user's own settings.
+    The folder is there, and its name, which is nobody else's, marks the processes. A `plain` shell does not read the
+    user's own settings.
     """
 
     cwd: str
@@ -99,10 +100,9 @@ class Shell(Program):
             raise ServiceUnavailable("terminals need bash; install it on the host's machine")
         secret, room = secrets.token_hex(8), anyio.Path(place.room)
         script, command_file = room / "startup", room / "command"
-        await room.mkdir(0o700, parents=True, exist_ok=True)
         await script.write_text(startup_script(Path(command_file), secret, place.plain))
         command = (bash, "--noprofile", "--rcfile", str(script), "-i")
-        pty = await PtyProcess.start(command, place.cwd, place.environment, place.columns, place.rows)
+        pty = await PtyProcess.start(command, place.cwd, place.environment, place.columns, place.rows, place.room.name)
         return cls(pty, tail, Path(command_file), secret)
 
     @property
