@@ -103,6 +103,11 @@ class CardConnections:
         self._open: dict[str, list[CardConnection]] = {}
         self._waiting: dict[tuple[str, str], _Waiting] = {}
         self._lost: list[Callable[[CardConnection, str], None]] = []
+        self._attached: list[Callable[[CardConnection], None]] = []
+
+    def on_attached(self, listener: Callable[[CardConnection], None]) -> None:
+        """Tell `listener` of every connection that is there."""
+        self._attached.append(listener)
 
     def on_lost(self, listener: Callable[[CardConnection, str], None]) -> None:
         """Tell `listener` of every connection that ends, and why."""
@@ -118,6 +123,8 @@ class CardConnections:
         for key in tuple(self._waiting):
             if key[0] == connection.package.id and connection.serves(key[1]):
                 self._waiting.pop(key).arrived.set()
+        for listener in tuple(self._attached):
+            listener(connection)
 
     def detach(self, connection: CardConnection, reason: str) -> None:
         """A card is gone; saying so twice is fine."""

@@ -1,7 +1,11 @@
-"""Tells the readers of a workspace what an edit has changed on its board; calls are told of by whoever runs them."""
+"""Tells the readers of a workspace what an edit has changed on its board, and when its cards wake up and go to sleep.
 
+Calls, questions, lines and terminals are told of by whoever has them.
+"""
+
+from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.feed import Feed
-from toolwire.canvas.shown import Shown, shown_arrow
+from toolwire.canvas.shown import Shown, StateOf, shown_arrow
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import PutArrow, PutCard, RemoveArrow, RemoveCard, difference
 from toolwire.core.jsontypes import JsonObject
@@ -31,3 +35,18 @@ def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:
         feed.tell(after.id, "board", {"workspace": shown.summary(after), "changes": changes})
 
     workspaces.on_changed(on_changed)
+
+
+def tell_of_states(workspaces: Workspaces, connections: CardConnections, feed: Feed, state_of: StateOf) -> None:
+    """Tell `feed` of every copy of a package that is there from now on, or is not there any more.
+
+    A moment `state` has the `card`'s id and its `state`, as the board shows it.
+    """
+
+    def on_changed(connection: CardConnection) -> None:
+        for workspace, card in workspaces.copies(connection.package.owner, connection.package.id):
+            if connection.serves(card.id):
+                feed.tell(workspace.id, "state", {"card": card.id, "state": state_of(workspace, card)})
+
+    connections.on_attached(on_changed)
+    connections.on_lost(lambda connection, _: on_changed(connection))
