@@ -157,10 +157,10 @@ async def test_an_agent_reads_a_file_whose_url_has_expired(tmp_path: Path):
 
 
 def test_the_pages_commands_upload_a_file_and_have_it_summarised(host: Host):
-    """docs/how-to/files.md, with a bak_ key for all of it."""
+    """docs/how-to/files.md, with the owner's key for all of it."""
     (host.cwd / "q3.pdf").write_bytes(pdf_of(TIDES))
     announce, send, call = (block.text for block in blocks(read("docs/how-to/files.md")) if "curl" in block.text)
-    env = {"HOST": host.ready.url, "KEY": host.ready.bak, "AGENT_ID": host.ready.agent_id}
+    env = {"HOST": host.ready.url, "KEY": host.ready.owner_key, "AGENT_ID": host.ready.agent_id}
 
     assert json.loads(bash(announce, host, **env))["success"] is True
     assert json.loads(bash(send, host, **env))["data"]["size"] == len(pdf_of(TIDES))
