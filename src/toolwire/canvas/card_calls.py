@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -50,6 +51,9 @@ MAX_IN_FLIGHT = 16
 UPDATED = "the card was updated"
 REMEMBERED_ENDS = 1024
 """Calls whose end is remembered, to tell how late an answer is."""
+
+EndListener: TypeAlias = Callable[[str, bool], None]
+"""Told of the end of a call: its id, and whether it was answered rather than given up. It must not block."""
 
 
 class Target(Struct, frozen=True):
@@ -131,12 +135,12 @@ class CardCalls:
         self._flights: dict[str, _Flight] = {}
         self._lines: dict[tuple[str, str], _Line] = {}
         self._ended: OrderedDict[str, float] = OrderedDict()
-        self._listeners: list[Callable[[str], None]] = []
+        self._listeners: list[EndListener] = []
         workspaces.on_changed(self._on_workspace)
         packages.on_changed(self._on_package)
 
-    def on_ended(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of every call that ends, by its id."""
+    def on_ended(self, listener: EndListener) -> None:
+        """Tell `listener` of every call that ends."""
         self._listeners.append(listener)
 
     async def call(self, call: Call, emit: Emit, agent: AgentInfo, target: Target) -> Result:
@@ -169,7 +173,7 @@ class CardCalls:
             running.end(result or failed("cancelled: the agent gave up", "cancelled"))
             self._remember_end(call.id)
             for listener in tuple(self._listeners):
-                listener(call.id)
+                listener(call.id, flight.answered.is_set())
 
     def respond(self, connection: Connection, params: RespondParams) -> bool:
         """A card's answer; says whether it counts: not for a call that is over, or another card's (cards.md 57)."""

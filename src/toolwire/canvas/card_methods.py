@@ -3,11 +3,14 @@
 Each is about one copy, and reaches what an arrow joins that to, with the permissions of its package (cards.md 72-75).
 """
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Protocol
 
+import anyio
 from msgspec import Struct
 
+from toolwire.canvas.card_calls import REMEMBERED_ENDS, CardCalls
 from toolwire.canvas.card_connections import CardConnection
 from toolwire.canvas.card_requests import Answer, CardFault, need_permission, own_card
 from toolwire.canvas.card_storage import CardStorage, QuotaExceeded, copy_holder
@@ -16,7 +19,7 @@ from toolwire.canvas.peers import Peers, is_joined
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.card.texts import cleaned
 from toolwire.core.board import Card
-from toolwire.core.errors import InvalidParam
+from toolwire.core.errors import Conflict, InvalidParam
 from toolwire.wire.card_messages import (
     CardParams,
     CommandParams,
@@ -58,6 +61,7 @@ class CardMethods:
         terminals: run commands.
         confirmations: ask the user.
         storage: keeps values.
+        calls: those on whose behalf commands run.
     """
 
     def __init__(
@@ -67,12 +71,16 @@ class CardMethods:
         terminals: CommandTerminals,
         confirmations: Confirmations,
         storage: CardStorage,
+        calls: CardCalls,
     ) -> None:
         self._workspaces = workspaces
         self._peers = peers
         self._terminals = terminals
         self._confirmations = confirmations
         self._storage = storage
+        self._commands: dict[str, set[anyio.CancelScope]] = {}
+        self._given_up: OrderedDict[str, None] = OrderedDict()
+        calls.on_ended(self._interrupt)
 
     def table(self) -> Mapping[str, Answer]:
         """The methods by name."""
@@ -94,12 +102,24 @@ class CardMethods:
         return PeersResult(self._peers.of(*own_card(self._workspaces, connection, params.card)))
 
     async def run_command(self, connection: CardConnection, params: CommandParams) -> Struct:
-        """Run a command in a connected terminal."""
+        """Run a command in a connected terminal; it is interrupted when the call that it is done for is given up."""
         workspace, terminal = self._terminal(connection, params.card, params.terminal)
         if not LEAST_COMMAND_MS <= params.timeout_ms <= MOST_COMMAND_MS:
             words = f"timeoutMs goes from {LEAST_COMMAND_MS} to {MOST_COMMAND_MS}, not {params.timeout_ms}"
             raise InvalidParam(words, param="timeoutMs")
-        return await self._terminals.run(workspace, terminal, params.command, params.timeout_ms / 1000)
+        scope, call_id = anyio.CancelScope(), params.call_id or ""
+        if call_id in self._given_up:
+            raise Conflict(f"call {call_id!r} was given up; nobody waits for what its commands find")
+        of_call = self._commands.setdefault(call_id, set())
+        of_call.add(scope)
+        try:
+            with scope:
+                return await self._terminals.run(workspace, terminal, params.command, params.timeout_ms / 1000)
+        finally:
+            of_call.discard(scope)
+            if not of_call:
+                self._commands.pop(call_id, None)
+        raise Conflict(f"call {call_id!r} was given up; the command was interrupted")
 
     async def write(self, connection: CardConnection, params: WriteParams) -> Struct:
         """Type into a connected terminal."""
@@ -142,6 +162,15 @@ class CardMethods:
         """Keep nothing."""
         await self._storage.clear(connection.package.owner, self._holder(connection, params))
         return Done()
+
+    def _interrupt(self, call_id: str, was_answered: bool) -> None:
+        """Nobody waits for what a call's commands find; one that goes on after an answer is meant to."""
+        if not was_answered:
+            self._given_up[call_id] = None
+            while len(self._given_up) > REMEMBERED_ENDS:
+                self._given_up.popitem(last=False)
+            for scope in tuple(self._commands.get(call_id, ())):
+                scope.cancel()
 
     def _holder(self, connection: CardConnection, params: StoreParams | StoreSetParams | StoreScopeParams) -> str:
         if params.scope == "package":

@@ -48,7 +48,7 @@ from toolwire.canvas.shown import Shown
 from toolwire.canvas.states import CardStates
 from toolwire.canvas.terminal_stream import TerminalStreams
 from toolwire.canvas.terminals import Terminals
-from toolwire.canvas.told import tell_of_boards
+from toolwire.canvas.told import tell_of_boards, tell_of_states
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
 from toolwire.canvas.waking import PageWaker
@@ -106,6 +106,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     states = CardStates(directory, cards.connections, terminals)
     shown = Shown(workspaces, states)
     tell_of_boards(workspaces, feed, shown)
+    tell_of_states(workspaces, cards.connections, feed, states)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))
@@ -175,7 +176,7 @@ def _cards(
     confirmations = Confirmations(calls, clock, feed)
     storage = CardStorage(opened.store)
     peers = Peers(directory, terminals.status)
-    methods = CardMethods(workspaces, peers, terminals, confirmations, storage)
+    methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls)
     requests = CardRequests(workspaces, packages, calls, log, methods.table())
     links = CardLinks(directory, tokens, packages, connections, requests)
     tell_cards(workspaces, connections, requests)

@@ -1,10 +1,13 @@
 """cards.md 66-68, 72-76, §3, decisions 17, 34: what a card may ask, and what it reaches."""
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from tests.unit.canvas.cards import Desk, WireCard, connected, desk_with
@@ -189,3 +192,43 @@ async def test_values_outlive_a_removal_that_is_undone_but_not_their_workspace(t
         assert await card.ask("storage.get", key="a") == {"found": True, "value": 1}
         await desk.site.ask("DELETE", desk.path, status=204)
         assert (await card.answer("storage.get", key="a", card=desk.card))["error"]["code"] == "invalid_param"
+
+
+async def test_a_command_of_a_call_that_is_given_up_is_interrupted(tmp_path: Path) -> None:
+    """cards.md 58, 73, 74: the terminal is free again at once."""
+    async with desk_and_card(tmp_path) as (desk, card), anyio.create_task_group() as tasks:
+        terminal = (await desk.site.card(desk.id, "terminal"))["id"]
+        await desk.site.arrow(desk.id, desk.card, terminal)
+        tasks.start_soon(desk.agent.call, "test_radar_run_tests")
+        call = await card.event("tools.call")
+        more = {"terminal": terminal, "timeoutMs": 60_000, "callId": call["callId"]}
+        assert (await card.ask("terminals.run", command="true", **more))["exitCode"] == 0
+        begun = tmp_path / "begun"
+        os.mkfifo(begun)
+        request = await card.request("terminals.run", command=f"echo > {begun}; sleep 600", **more)
+        with anyio.fail_after(20):
+            await anyio.to_thread.run_sync(begun.read_text, abandon_on_cancel=True)
+        desk.site.host.gateway.engine.cancel(call["callId"], "the agent gave up")
+        while (answer := await card.next()).get("id") != request:
+            pass
+        late = await card.answer("terminals.run", command="true", **more)
+        for refused in (answer, late):
+            assert refused["error"]["code"] == "conflict"
+            assert "given up" in refused["error"]["message"]
+        assert (await card.ask("terminals.run", command="echo free", terminal=terminal))["output"].strip() == "free"
+
+
+async def test_a_command_that_outlives_its_call_on_purpose_goes_on(tmp_path: Path) -> None:
+    """cards.md 73."""
+    async with desk_and_card(tmp_path) as (desk, card), anyio.create_task_group() as tasks:
+        terminal = (await desk.site.card(desk.id, "terminal"))["id"]
+        await desk.site.arrow(desk.id, desk.card, terminal)
+        tasks.start_soon(desk.agent.call, "test_radar_run_tests")
+        call = await card.event("tools.call")
+        command = f"until [ -e {tmp_path}/go ]; do sleep 0.01; done; echo done"
+        request = await card.request("terminals.run", command=command, terminal=terminal, callId=call["callId"])
+        await card.respond(call)
+        (tmp_path / "go").touch()
+        while (answer := await card.next()).get("id") != request:
+            pass
+        assert answer["result"]["output"].strip() == "done"
