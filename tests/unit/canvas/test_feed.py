@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.unit.canvas.cards import connected, desk_with
 from tests.unit.canvas.site import open_site
 from toolwire.canvas.feed import RESET, Feed, Moment
 
@@ -85,3 +86,21 @@ async def test_an_edit_is_one_moment_with_all_its_changes(tmp_path: Path) -> Non
         ]
         assert [change["change"] for change in back.data["changes"]] == ["put_card", "put_arrow"]
         assert back.data["workspace"]["version"] == removed.data["workspace"]["version"] + 1
+
+
+async def test_a_card_that_wakes_up_and_goes_to_sleep_is_a_moment_of_each_board_it_stands_on(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "data") as site:
+        desk = await desk_with(site, tmp_path / "radar")
+        other = await site.workspace("other")
+        copy = (await site.card(other, "card", package=desk.package))["id"]
+        followers = {desk.card: site.host.canvas.feed.follow(desk.id), copy: site.host.canvas.feed.follow(other)}
+        with anyio.fail_after(5):
+            async with connected(site, desk.package):
+                for card, follower in followers.items():
+                    moment = await follower.next()
+                    assert moment is not None
+                    assert (moment.kind, moment.data) == ("state", {"card": card, "state": "awake"})
+            for card, follower in followers.items():
+                moment = await follower.next()
+                assert moment is not None
+                assert (moment.kind, moment.data) == ("state", {"card": card, "state": "paused"})
