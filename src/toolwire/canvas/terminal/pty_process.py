@@ -187,19 +187,25 @@ class PtyProcess:
             return
         with anyio.move_on_after(GRACE_S):
             told: set[int] = set()
-            while (alive := set(self._alive())) or self._process.poll() is None:
-                for pid in alive - told:
-                    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
-                        with suppress(ProcessLookupError, PermissionError):
-                            os.kill(pid, number)
+            while (alive := await anyio.to_thread.run_sync(self._tell_to_end, told)) or self._process.poll() is None:
                 told |= alive
                 self._drain()
                 await anyio.sleep(_STEP_S)
+        await anyio.to_thread.run_sync(self._kill_all)
+
+    def _tell_to_end(self, told: set[int]) -> set[int]:
+        """Ask all to end, but those that were told already; says who is still there."""
+        alive = set(self._alive())
+        for pid in alive - told:
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
+                _send(pid, number)
+        return alive
+
+    def _kill_all(self) -> None:
         if self._process.poll() is None:
             signal_group(self.pid, signal.SIGKILL)
         for pid in self._alive():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+            _send(pid, signal.SIGKILL)
         kill_marked(self._mark)
 
     def _alive(self) -> Iterator[int]:
@@ -225,6 +231,11 @@ class PtyProcess:
         group = self._foreground()
         if group > 1:
             signal_group(group, number)
+
+
+def _send(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
 
 
 def _set_size(descriptor: int, columns: int, rows: int) -> None:
