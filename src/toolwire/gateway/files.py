@@ -5,6 +5,7 @@ counted in the same transactions, so that the count is right after a crash. Spec
 """
 
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import suppress
 from typing import Final
@@ -16,7 +17,6 @@ from msgspec import Struct
 from toolwire.core.errors import (
     Conflict,
     FileNotFound,
-    PayloadTooLarge,
     StoreConflict,
     StoreUnavailable,
     ToolwireError,
@@ -29,6 +29,7 @@ from toolwire.engine.offload import EXPIRING_BLOBS
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.file_links import FileLinks
 from toolwire.gateway.file_record import FileRecord, decode_file, encode_file
+from toolwire.gateway.file_room import Arriving, no_room
 
 logger = logging.getLogger("toolwire.gateway")
 
@@ -71,6 +72,7 @@ class Files:
         self._clock = clock
         self.links = links
         self.rules = rules or FileRules()
+        self._arriving: Counter[str] = Counter()
 
     async def announce(self, owner: str, uploader: str, filename: str, content_type: str) -> FileRecord:
         """Make a file that may be uploaded once, until it expires; its name is made safe.
@@ -108,8 +110,7 @@ class Files:
             StoreUnavailable: store or blobs cannot be written.
         """
         record, version = await self._awaiting(file_id)
-        limited = _Limited(pieces, self.rules.file_limit_bytes, await self._room(record.owner))
-        limited.check(declared_bytes or 0)
+        limited = await self._limited(record.owner, pieces, declared_bytes or 0)
         blob = f"files/{new_id('blob')}"
         await self._store.tx([Enqueue(EXPIRING_BLOBS, blob, self._clock.now() + 2 * UPLOAD_S, b"")])
         try:
@@ -124,6 +125,8 @@ class Files:
             if isinstance(error, TimeoutError):
                 raise WaitTimeout(f"the upload took longer than {UPLOAD_S:.0f} s; send it again") from None
             raise
+        finally:
+            limited.over()
         return uploaded
 
     async def add(self, record: FileRecord, data: bytes) -> FileRecord:
@@ -133,8 +136,7 @@ class Files:
             PayloadTooLarge: as `upload`.
             StoreUnavailable: store or blobs cannot be written.
         """
-        limit = _Limited(_one(data), self.rules.file_limit_bytes, await self._room(record.owner))
-        limit.check(len(data))
+        await self._limited(record.owner, _one(data), len(data))
         blob = f"files/{new_id('blob')}"
         await self._store.tx([Enqueue(EXPIRING_BLOBS, blob, self._clock.now() + 2 * UPLOAD_S, b"")])
         try:
@@ -312,13 +314,16 @@ class Files:
             await self._blobs.delete(blob)
             await self._store.tx([Ack(EXPIRING_BLOBS, blob)])
 
-    async def _room(self, owner: str) -> int:
-        return max(0, self.rules.owner_files_limit_bytes - await self.stored_bytes(owner))
+    async def _limited(self, owner: str, pieces: AsyncIterable[bytes], declared: int) -> "Arriving":
+        room = max(0, self.rules.owner_files_limit_bytes - await self.stored_bytes(owner))
+        limited = Arriving(pieces, self.rules.file_limit_bytes, room, self._arriving, owner)
+        limited.check(declared)
+        return limited
 
     async def _counted(self, owner: str, change: int) -> list[Op]:
         used, version = await self._usage(owner)
         if change > 0 and used + change > self.rules.owner_files_limit_bytes:
-            raise _no_room(self.rules.owner_files_limit_bytes)
+            raise no_room(self.rules.owner_files_limit_bytes)
         return [Put("file_usage", owner, "bytes", b"%d" % max(0, used + change), version)]
 
     async def _usage(self, owner: str) -> tuple[int, int]:
@@ -329,39 +334,8 @@ class Files:
         return await self._store.get("file", "", file_id)
 
 
-class _Limited:
-    """Pieces on their way in, counted, and refused once they are too many."""
-
-    def __init__(self, pieces: AsyncIterable[bytes], file_limit: int, room: int) -> None:
-        self._pieces = pieces
-        self._file_limit = file_limit
-        self._room = room
-        self.size = 0
-
-    def check(self, size: int) -> None:
-        if size > self._file_limit:
-            raise PayloadTooLarge(f"a file has at most {self._file_limit} bytes", max_bytes=self._file_limit)
-        if size > self._room:
-            raise _no_room(self._room)
-
-    async def __aiter__(self) -> AsyncGenerator[bytes]:
-        async for piece in self._pieces:
-            self.size += len(piece)
-            self.check(self.size)
-            if piece:
-                yield piece
-
-
 async def _one(data: bytes) -> AsyncGenerator[bytes]:
     yield data
-
-
-def _no_room(room: int) -> PayloadTooLarge:
-    return PayloadTooLarge(
-        "the owner's files have no room for this one; remove some, or raise owner_files_limit_bytes",
-        max_bytes=room,
-        limit="owner_files_limit_bytes",
-    )
 
 
 def _put(record: FileRecord, expect: int) -> Put:

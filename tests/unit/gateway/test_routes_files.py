@@ -318,3 +318,24 @@ async def test_content_that_is_lost_is_not_answered_as_if_it_were_there():
         await blobs.delete(record.blob or "")
         response = await site.client.get(url)
         assert (response.status_code, response.json()["error"]["code"]) == (404, "file_not_found")
+
+
+async def test_uploads_at_once_do_not_take_more_room_together_than_there_is():
+    """issue: stored bytes per owner, counted while they come in."""
+    async with open_file_site(FileRules(owner_files_limit_bytes=100)) as site:
+        slow, fast, begun, go_on = await site.announce(), await site.announce(), anyio.Event(), anyio.Event()
+
+        async def waiting() -> AsyncGenerator[bytes]:
+            yield b"x" * 60
+            begun.set()
+            await go_on.wait()
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(site.files.upload, slow["file_id"], waiting())
+                await begun.wait()
+                assert (await site.send(fast, b"y" * 41)).status_code == 413
+                assert (await site.send(fast, _pieces([b"y" * 41]))).status_code == 413
+                go_on.set()
+        assert await site.files.stored_bytes(FIRST_OWNER) == 60
+        assert (await site.send(fast, b"y" * 40)).status_code == 200
