@@ -178,6 +178,9 @@ class Running:
         call_id = self.asked.call_id
         if call_id is None or self.asked.outlives_request:
             return False
+        record = self._watcher.engine.find(call_id)
+        if record is not None and record.call.outlives_request:  # somebody has begun to watch it since
+            return False
         return self._watcher.engine.cancel(call_id, reason)
 
 

@@ -6,6 +6,7 @@ Receivers are real ones on this machine; what fails is in test_webhook_faults.py
 import base64
 import hashlib
 import hmac
+import json
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,52 @@ async def test_a_webhook_of_one_task_is_an_upsert_by_url_and_hears_of_a_plain_ca
         assert verified(sent, SECRET)["task_id"] == task_id
         assert sent.headers["authorization"] == "Bearer x"
         assert (await site.settled(first))["status"] == "succeeded"
+
+
+async def test_a_call_that_is_watched_since_goes_on_when_its_client_goes_away(tmp_path: Path):
+    """gateway.md §6, Time-outs: on 2026-07-28 a disconnect cancels a call unless somebody else wants its end."""
+    left = anyio.Event()
+    async with open_hooked(tmp_path) as site, open_receiver() as receiver, anyio.create_task_group() as tasks:
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+        meta |= {"io.modelcontextprotocol/clientCapabilities": {}}
+        params = {"name": "work", "arguments": {"say": "wait"}, "_meta": meta}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        headers = {
+            "authorization": f"Bearer {site.bak}",
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            "content-length": str(len(body)),
+            "host": "localhost",
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": "tools/call",
+            "mcp-name": "work",
+        }
+        requests = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if not requests:
+                await left.wait()
+                return {"type": "http.disconnect"}
+            return requests.pop()
+
+        async def send(message: Any) -> None:
+            return None
+
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": f"/{site.agent_id}/mcp", "query_string": b""}
+        scope["headers"] = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+        async def ask() -> None:
+            await site.gateway.app(scope, receive, send)
+
+        tasks.start_soon(ask)
+        with anyio.fail_after(10):
+            await site.waiting.wait()
+        task_id = "call_" + site.taken[-1]["message_id"].partition("_")[2]
+        await site.ask("POST", f"{site.base}/tasks/{task_id}/webhooks", {"url": receiver.url}, status=201)
+        left.set()
+        await anyio.wait_all_tasks_blocked()
+        site.gate.set()
+        assert (await receiver.next()).json()["status"] == "completed"
 
 
 async def test_a_webhook_registered_after_the_end_is_told_of_it_at_once(tmp_path: Path):
