@@ -154,13 +154,15 @@ class Grants:
         self._codes[_digest(code)] = _Pending(consent, now + self._lifetimes.code_s)
         return code
 
-    async def exchange(self, code: str, client_id: str, redirect_uri: str, verifier: str, target: str | None) -> Tokens:
+    async def exchange(
+        self, code: str, client_id: str, redirect_uri: str | None, verifier: str, target: str | None
+    ) -> Tokens:
         """Tokens for a code, which is spent by this whatever comes of it.
 
         Args:
             code: the code.
             client_id: who asks.
-            redirect_uri: where the code was sent.
+            redirect_uri: where the code was sent; clients of OAuth 2.1 leave it out, because the verifier says more.
             verifier: what the code's challenge was made of (RFC 7636).
             target: the resource that is asked for, as an agent's id or "" for the gateway; `None` if none is named.
 
@@ -177,7 +179,7 @@ class Grants:
             consent = pending.consent
             if pending.expires_at <= self._clock.now():
                 raise _not_good("the code is unknown, over or was used before")
-            if consent.client_id != client_id or consent.redirect_uri != redirect_uri:
+            if consent.client_id != client_id or redirect_uri not in (None, consent.redirect_uri):
                 raise _not_good("the code was given to another client or redirect_uri")
             if not compare_digest(challenge_of(verifier), consent.challenge):
                 raise _not_good("the code_verifier does not fit")

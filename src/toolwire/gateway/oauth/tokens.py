@@ -145,7 +145,7 @@ class TokenRoutes:
         target = self._places.target(form["resource"], self._base(request)) if form.get("resource") else None
         grant_type = form.need("grant_type")
         if grant_type == "authorization_code":
-            code, uri = form.need("code"), form.need("redirect_uri")
+            code, uri = form.need("code"), form.get("redirect_uri") or None
             tokens = await self._grants.exchange(code, client_id, uri, read_verifier(form), target)
         elif grant_type == "refresh_token":
             check_scope(form.get("scope"))

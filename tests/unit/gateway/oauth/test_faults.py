@@ -9,14 +9,26 @@ from tests.unit.gateway.oauth.browser import BASE, CHALLENGE, LOOPBACK, VERIFIER
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("verifier", ["w" * 43, "v" * 42, "v" * 129, "", CHALLENGE])
+@pytest.mark.parametrize("verifier", ["w" * 43, CHALLENGE])
 async def test_a_wrong_verifier_gets_nothing_and_spends_the_code(tmp_path: Path, verifier: str):
     async with open_person(tmp_path) as person:
         code = await person.code(await person.agent("picked"))
         wrong = await person.exchange(code, code_verifier=verifier)
-        assert wrong.status_code == 400
-        assert wrong.json()["error"] in ("invalid_grant", "invalid_request")
-        assert await person.site.ask("GET", "/grants") == []
+        right = await person.exchange(code)
+        grants = await person.site.ask("GET", "/grants")
+    assert [(answer.status_code, answer.json()["error"]) for answer in (wrong, right)] == [(400, "invalid_grant")] * 2
+    assert grants == []
+
+
+@pytest.mark.parametrize(
+    ("verifier", "error"),
+    [("v" * 42, "invalid_grant"), ("v" * 129, "invalid_grant"), ("", "invalid_request"), ("ü" * 43, "invalid_grant")],
+)
+async def test_what_is_no_verifier_gets_nothing(tmp_path: Path, verifier: str, error: str):
+    async with open_person(tmp_path) as person:
+        wrong = await person.exchange(await person.code(await person.agent("picked")), code_verifier=verifier)
+        grants = await person.site.ask("GET", "/grants")
+    assert (wrong.status_code, wrong.json()["error"], grants) == (400, error, [])
 
 
 async def test_a_code_that_is_used_twice_ends_what_it_gave(tmp_path: Path):
@@ -231,3 +243,52 @@ async def test_an_agent_that_is_gone_is_gone_for_tokens_too(tmp_path: Path):
         await person.site.ask("PATCH", f"/agents/{agent_id}", {"mcp_enabled": False})
         hidden = await person.list_tools(agent_id, token)
     assert hidden.status_code == 404
+
+
+async def test_codes_and_tokens_of_another_gateway_are_worth_nothing_here(tmp_path: Path):
+    """Mixed-up issuers: whatever a client carries from one to the other, it gets nothing for it."""
+    async with open_person(tmp_path / "a") as other, open_person(tmp_path / "b") as person:
+        theirs, ours = await other.agent("theirs"), await person.agent("ours")
+        code, tokens = await other.code(theirs), await other.granted(theirs)
+        by_code = await person.exchange(code, client_id=other.client_id)
+        by_refresh = await person.refresh(tokens["refresh_token"], client_id=other.client_id)
+        by_token = await person.list_tools(ours, tokens["access_token"])
+        page = await person.browser.get(person.query(client_id=other.client_id))
+        still = await other.list_tools(theirs, tokens["access_token"])
+    assert [answer.json()["error"] for answer in (by_code, by_refresh)] == ["invalid_grant", "invalid_grant"]
+    assert (by_token.status_code, page.status_code, still.status_code) == (401, 400, 200)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+async def test_one_issuer_is_named_throughout_whatever_this_machine_was_called(tmp_path: Path, host: str):
+    """RFC 9207, RFC 8414 3.3: clients compare the names as text."""
+    async with open_person(tmp_path, public_url="http://127.0.0.1") as person:
+        agent_id = await person.agent("one")
+        headers, base = {"host": host}, f"http://{host}"
+        refused = await person.site.client.post(f"/{agent_id}/mcp", json={}, headers=headers)
+        path = f"/.well-known/oauth-protected-resource/{agent_id}/mcp"
+        resource = (await person.site.client.get(path, headers=headers)).json()
+        server = (await person.site.client.get("/.well-known/oauth-authorization-server", headers=headers)).json()
+        sent = await person.browser.get(person.query(resource="https://other.example"), headers=headers)
+    assert f'"{base}{path}"' in refused.headers["www-authenticate"]
+    assert (resource["resource"], resource["authorization_servers"]) == (f"{base}/{agent_id}/mcp", [base])
+    assert server["issuer"] == answer_in(sent)["iss"] == base
+
+
+async def test_requests_for_other_hosts_are_refused(tmp_path: Path):
+    async with open_person(tmp_path) as person:
+        paths = ("/.well-known/oauth-authorization-server", person.query(), "/mcp-login?link=x")
+        answers = [await person.browser.get(path, headers={"host": "evil.example"}) for path in paths]
+    assert [answer.status_code for answer in answers] == [421] * 3
+
+
+async def test_a_token_is_held_to_the_pace_of_a_calling_key(tmp_path: Path):
+    """gateway.md 1J: `rate_limit_per_minute` counts a grant's calls of one agent, whatever token they carry."""
+    async with open_person(tmp_path, rate_limit_per_minute=2) as person:
+        agent_id = await person.agent("picked")
+        first = await person.granted(agent_id)
+        statuses = [(await person.list_tools(agent_id, first["access_token"])).status_code for _ in range(2)]
+        second = (await person.refresh(first["refresh_token"])).json()
+        statuses.append((await person.list_tools(agent_id, second["access_token"])).status_code)
+        other = await person.list_tools(agent_id, (await person.granted(agent_id))["access_token"])
+    assert (statuses, other.status_code) == ([200, 200, 429], 200)

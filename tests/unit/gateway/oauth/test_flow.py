@@ -167,3 +167,24 @@ async def test_a_token_beside_another_credential_is_refused(tmp_path: Path):
         assert await status(authorization=f"Bearer {token}", x_agent_api_key=bak) == 401
         assert await status(authorization=f"Bearer {token}", x_agent_api_key=token) == 200
         assert await status(authorization=f"Bearer {bak}") == 200
+
+
+async def test_a_client_of_oauth_2_1_names_no_redirect_uri_for_its_code(tmp_path: Path):
+    async with open_person(tmp_path) as person:
+        answer = await person.exchange(await person.code(await person.agent("picked")), redirect_uri=None)
+    assert answer.status_code == 200
+
+
+async def test_a_web_client_of_a_named_origin_may_ask_by_itself(tmp_path: Path):
+    """contract mcp.md S30: pages that `allowed_origins` names, and no others."""
+    page = {"origin": "https://client.example"}
+    async with open_person(tmp_path, allowed_origins=("https://client.example",)) as person:
+        client = person.site.client
+        asking = {**page, "access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+        preflight = await client.options("/oauth/token", headers=asking)
+        metadata = await client.get("/.well-known/oauth-authorization-server", headers=page)
+        registered = await client.post("/oauth/register", json={"redirect_uris": [LOOPBACK]}, headers=page)
+        other = await client.get("/.well-known/oauth-authorization-server", headers={"origin": "https://evil.example"})
+    for answer in (preflight, metadata, registered):
+        assert answer.headers["access-control-allow-origin"] == page["origin"]
+    assert [answer.status_code for answer in (preflight, metadata, registered, other)] == [204, 200, 201, 403]
