@@ -1,6 +1,7 @@
 """cards.md 24, 25, 60, 67, §7, decisions 24, 25: Python cards over time, on a real host, called by a real client."""
 
 import os
+import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -201,3 +202,39 @@ async def test_a_card_with_a_wrong_key_or_package_is_told_and_gives_up(tmp_path:
             await Card(url, key, "pkg_gone").serve()
         with pytest.raises(CardError, match="no such package"):
             await Card(url, key).serve()
+
+
+HUNG = """
+import os, time
+from toolwire.card import Card
+
+card = Card()
+
+
+@card.tools.handle("run_tests")
+def run_tests(arguments, call):
+    call.progress(str(os.getpid()))
+    time.sleep(600)
+
+
+card.run()
+"""
+
+
+async def test_a_card_ends_with_its_host_even_if_that_is_killed_and_a_handler_hangs(tmp_path: Path) -> None:
+    async with running_host(tmp_path) as host, anyio.create_task_group() as tasks:
+        agent, _, path = await host.desk(write_card(tmp_path / "radar", HUNG))
+
+        async def call() -> None:
+            with suppress(Exception):  # the host is killed meanwhile
+                async with toolbox(agent) as client:
+                    await client.call_tool(TOOL, {})
+
+        async with host.feed(path) as moments:
+            tasks.start_soon(call)
+            progress = ""
+            while not progress and (moment := await moments.next()) is not None:
+                progress = moment.get("progress") or ""
+        host.process.stop(signal.SIGKILL)
+        await until_gone(int(progress))
+        tasks.cancel_scope.cancel()

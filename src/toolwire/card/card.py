@@ -14,6 +14,9 @@ Contract: cards.md 28-39, 66-76, §7.
 
 import logging
 import os
+import sys
+import threading
+import time
 from collections.abc import Sequence
 from typing import Final, TypeVar, cast
 
@@ -40,6 +43,8 @@ TOKEN_PREFIX: Final = "crd_"
 SDK: Final = "toolwire-python"
 RETRY_FIRST_S: Final = 0.2
 RETRY_MOST_S: Final = 10.0
+LAST_S: Final = 3.0
+"""How long the handlers of a host's child process may go on in their threads, once that has ended."""
 
 
 class Card:
@@ -95,6 +100,8 @@ class Card:
             anyio.run(self.serve)
         except KeyboardInterrupt:
             return
+        if self._is_child:
+            _leave_hanging_threads()
 
     async def serve(self, open_wire: OpenWire | None = None) -> None:
         """Serve; a card that the host has started ends with its connection, another one tries again, for ever.
@@ -110,7 +117,7 @@ class Card:
         pause_s = RETRY_FIRST_S
         while True:
             was_ready = await self._attach_once(chosen)
-            if (self._key or "").startswith(TOKEN_PREFIX):
+            if self._is_child:
                 return
             pause_s = RETRY_FIRST_S if was_ready else min(2 * pause_s, RETRY_MOST_S)
             await anyio.sleep(pause_s)
@@ -141,6 +148,11 @@ class Card:
         if call is not None:
             return call.card.id
         return self._cards[0].id if len(self._cards) == 1 else None
+
+    @property
+    def _is_child(self) -> bool:
+        """Whether a host has started this process; it ends with its one connection."""
+        return (self._key or "").startswith(TOKEN_PREFIX)
 
     async def _attach_once(self, open_wire: OpenWire) -> bool:
         """Serve until the connection is lost, or cannot be opened; says whether there was one."""
@@ -173,6 +185,18 @@ class Card:
 
     def _on_cards(self, data: CardsData) -> None:
         self._cards = data.cards
+
+
+def _leave_hanging_threads() -> None:
+    """End the process even where a handler's thread goes on for ever: the host that would end it may be gone itself."""
+    until = time.monotonic() + LAST_S
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(0)
 
 
 def _only_lost(error: WireLost | ExceptionGroup) -> BaseException:

@@ -1,4 +1,4 @@
-"""cards.md 28-39, 50-59, 66-68, 72-79, decisions 22, 23, 25-28, 32: a Python card, as its author writes it."""
+"""cards.md 28-39, 50-59, 66-68, decisions 22, 23, 25-28, 32: a Python card, as its author writes it."""
 
 import threading
 from collections.abc import Awaitable, Callable
