@@ -29,9 +29,11 @@ class GatewayFiles:
     Args:
         url: the gateway, as the agent was told.
         key: the agent's key.
+        transport: carries the requests; for tests.
     """
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        self._transport = transport
         address = link_url(url)
         path = address.path.removesuffix(PATH)
         self._base = urlunsplit((_SCHEMES[address.scheme], address.netloc, path, "", ""))
@@ -87,7 +89,9 @@ class GatewayFiles:
     async def _client(self) -> AsyncGenerator[httpx2.AsyncClient]:
         timeout = httpx2.Timeout(SILENCE_S, connect=CONNECT_S)
         try:
-            async with httpx2.AsyncClient(timeout=timeout, trust_env=not self._direct) as client:
+            async with httpx2.AsyncClient(
+                timeout=timeout, trust_env=not self._direct, transport=self._transport
+            ) as client:
                 yield client
         except httpx2.HTTPError as error:
             raise ToolError(f"the gateway's files cannot be reached: {type(error).__name__}; try again") from error
