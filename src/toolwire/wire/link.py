@@ -9,7 +9,8 @@ What the payloads hold (gateway.md 1H), the same over the link and over the HTTP
 
 * `chat_message` `{"message", "tool"?: {"name", "arguments"}, "attachments"?: […], "metadata"?: {…}}`; in `metadata`,
   `deadline` (Unix seconds) says when the caller stops waiting, and `client_capabilities`, where there are some, what
-  the caller's MCP client has declared.
+  the caller's MCP client has declared. An attachment is `{"file_id", "filename", "content_type", "size",
+  "download_url", "expires_at"}`; the address needs no key, and a later one is at `/api/v1/files/{file_id}`.
 * `chat_cancel` `{"target_message_id"}`.
 * `user.continue`, from the owner, with the `message_id` of an `agent.input_required` as `in_reply_to`: what was
   decided, `{"approve"?: true | [call_id, …], "deny"?: true | [call_id, …], "reason"?, "arguments"?: {call_id: {…}}}`.
@@ -19,6 +20,7 @@ What the payloads hold (gateway.md 1H), the same over the link and over the HTTP
 From the agent, each with the `chat_message` as `in_reply_to` and, for one message, exactly one that is terminal:
 
 * `agent_reply` `{"text", "content"?: [MCP blocks], "structured"?}`: the answer; without `content` it is one text block.
+  A `resource_link` to `FILE_URI` and a file's id names a file that the agent has uploaded, or that came along.
   With `"is_error": true` it is a failure that a model may read, and `code` (a key of `ERRORS`) is there where the
   agent's runtime speaks and not the tool: `outcome_unknown`, `tool_not_found`, `invalid_param`, `internal_error`, …
 * `agent.refuse` `{"text", "code"?}`: it will not do it; `code` is `cancelled` where it was told to stop.
