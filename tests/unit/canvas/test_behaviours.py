@@ -48,10 +48,14 @@ def cases_in(path: str) -> dict[str, set[int]]:
 def named(test: str) -> set[int] | None:
     """The numbers that a test names; `None` if it is not there. A title may be given by its beginning."""
     path, _, name = test.partition("::")
-    known = cases_in(path)
-    if path.endswith(".py"):
-        return known.get(name)
-    return next((numbers for title, numbers in known.items() if title.startswith(name)), None)
+    if path.endswith((".ts", ".tsx")):
+        return next((numbers for title, numbers in cases_in(path).items() if title.startswith(name)), None)
+    files = [path] if path.endswith(".py") else in_folder(path)
+    return next((cases_in(file)[name] for file in files if name in cases_in(file)), None)
+
+
+def in_folder(folder: str) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in sorted((ROOT / folder).rglob("test_*.py"))]
 
 
 def test_every_behaviour_that_the_page_says_is_here() -> None:
@@ -79,5 +83,5 @@ def test_numbers_that_tests_name_are_those_of_behaviours() -> None:
 
 def paths() -> Iterator[str]:
     for folder in WHERE:
-        yield from (str(path.relative_to(ROOT)) for path in sorted((ROOT / folder).rglob("test_*.py")))
+        yield from in_folder(folder)
     yield from (str(path.relative_to(ROOT)) for path in sorted((ROOT / "packages/card-sdk/tests").glob("*.test.ts*")))
