@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup
@@ -38,6 +39,8 @@ LEASE_SPARE_S = 5.0
 LOOK_EVERY_S = 5.0
 """How often the queue is looked at without a reason: for what others have put there, or died with."""
 SOON_S = 0.05
+MAX_SILENT = 10_000
+"""Hosts that are remembered to have given no answer."""
 CLAIMED_AHEAD = 4
 """How many entries are claimed at once for each attempt that may run at once."""
 
@@ -53,6 +56,13 @@ class SendRules(Struct, frozen=True):
     schedule_s: tuple[float, ...] = SCHEDULE_S
     parallel: int = 5
     compat: tuple[str, ...] = (COMPAT_BEEOS,)
+
+
+class _Ready(NamedTuple):
+    """An entry that this outbox has a lease on, and the delivery in it."""
+
+    entry: Leased
+    delivery: WebhookDelivery
 
 
 class Outbox:
@@ -91,7 +101,8 @@ class Outbox:
         self._worker = new_id("outbox")
         self._news = anyio.Event()
         self._due: list[float] = []
-        self._running: dict[str, Leased] = {}
+        self._running: dict[str, _Ready] = {}
+        self._silent: set[str] = set()
 
     def wake(self) -> None:
         """There is something to send."""
@@ -104,12 +115,12 @@ class Outbox:
 
     async def keep(self) -> None:
         """Send until cancelled; what is under way then is sent again by whoever comes after."""
-        ready: deque[Leased] = deque()
+        ready: deque[_Ready] = deque()
         try:
             async with anyio.create_task_group() as attempts:
                 while True:
                     self._news = anyio.Event()
-                    self._start(ready, attempts)
+                    await self._put_off(self._start(ready, attempts))
                     if len(self._running) >= self._rules.parallel:
                         await self._news.wait()
                     elif not ready and not await self._fill(ready):
@@ -117,24 +128,43 @@ class Outbox:
         finally:
             await self._give_back([*ready, *self._running.values()])
 
-    def _start(self, ready: deque[Leased], attempts: TaskGroup) -> None:
+    def _start(self, ready: deque[_Ready], attempts: TaskGroup) -> Sequence[_Ready]:
+        """Start what may be; those that must wait for another, because their receiver's host is silent."""
+        waiting: list[_Ready] = []
         while ready and len(self._running) < self._rules.parallel:
-            entry = ready.popleft()
-            if entry.lease_until - self._rules.timeout_s < self._clock.now():
+            one = ready.popleft()
+            if one.entry.lease_until - self._rules.timeout_s < self._clock.now():
                 continue  # it waited for too long here; it comes again when its lease is over
-            self._running[entry.id] = entry
-            attempts.start_soon(self._attempt, entry)
+            host = one.delivery.host
+            if host in self._silent and any(other.delivery.host == host for other in self._running.values()):
+                waiting.append(one)
+                continue
+            self._running[one.entry.id] = one
+            attempts.start_soon(self._attempt, one)
+        return waiting
 
-    async def _give_back(self, entries: Sequence[Leased]) -> None:
+    async def _put_off(self, waiting: Sequence[_Ready]) -> None:
+        """Look at these again when the attempt that asks their host is over: one that hangs must not take all places.
+
+        It is no attempt of theirs.
+        """
+        if waiting:
+            due = self._clock.now() + self._rules.timeout_s
+            self._due.append(due)
+            with suppress(StoreUnavailable):  # their leases end, too
+                await self._store.tx([Nack(QUEUE, one.entry.id, due) for one in waiting])
+
+    async def _give_back(self, left: Sequence[_Ready]) -> None:
         """Have what was claimed and not settled sent by the next gateway at once, not when the leases are over."""
         now = self._clock.now()
         with anyio.CancelScope(shield=True), suppress(StoreUnavailable):
-            await self._store.tx([Nack(QUEUE, entry.id, now) for entry in entries])
+            await self._store.tx([Nack(QUEUE, one.entry.id, now) for one in left])
 
-    async def _fill(self, ready: deque[Leased]) -> bool:
+    async def _fill(self, ready: deque[_Ready]) -> bool:
         count, lease_s = self._rules.parallel * CLAIMED_AHEAD, self._rules.timeout_s + LEASE_SPARE_S
         try:
-            ready += await self._store.claim(QUEUE, self._worker, count, lease_s)
+            entries = await self._store.claim(QUEUE, self._worker, count, lease_s)
+            ready += [_Ready(entry, delivery_of(entry)) for entry in entries]
         except StoreUnavailable as error:
             logger.warning("cannot look for webhooks to send: %s", error.message)
         return bool(ready)
@@ -146,18 +176,17 @@ class Outbox:
         with anyio.move_on_after(wait_s):
             await self._news.wait()
 
-    async def _attempt(self, entry: Leased) -> None:
+    async def _attempt(self, one: _Ready) -> None:
         try:
-            await self._send(entry)
+            await self._send(one.entry, one.delivery)
         except ToolwireError as error:
             logger.warning("cannot note what came of a webhook: %s; it is sent again", error.message)
         except Exception:  # an attempt's outermost frame: one delivery must not end the group of all
-            logger.exception("delivery %s failed inside the server", entry.id)
-        del self._running[entry.id]
+            logger.exception("delivery %s failed inside the server", one.entry.id)
+        del self._running[one.entry.id]
         self._news.set()
 
-    async def _send(self, entry: Leased) -> None:
-        delivery = delivery_of(entry)
+    async def _send(self, entry: Leased, delivery: WebhookDelivery) -> None:
         owner = delivery.owner
         webhook = await self._shelf.find(owner, delivery.webhook_id)
         if webhook is None:
@@ -192,6 +221,10 @@ class Outbox:
 
     async def _settle(self, webhook: Webhook, tried: WebhookDelivery, posted: Posted) -> None:
         """Write down what came of an attempt."""
+        if posted.status is None and len(self._silent) < MAX_SILENT:
+            self._silent.add(tried.host)
+        else:
+            self._silent.discard(tried.host)
         if posted.received:
             over = self._over(tried, "succeeded", None)
             self._recorder.add(lambda: over)  # lost in a crash it is told again, which receivers must take anyway

@@ -136,7 +136,7 @@ class WebhookEvents:
         delivery_id = new_delivery_id(now + sorted_by / 1000)
         return WebhookDelivery(
             delivery_id, webhook.webhook_id, webhook.owner, task_id, event, event_id, body, now, kept_until,
-            next_attempt_at=now,
+            webhook.host, next_attempt_at=now,
         )  # fmt: skip
 
     def _webhooks(self, call: Call) -> Sequence[Webhook]:

@@ -49,6 +49,11 @@ class Webhook(Struct, frozen=True, omit_defaults=True):
     disabled_reason: str | None = None
     expires_at: float | None = None
 
+    @property
+    def host(self) -> str:
+        """Whom it tells, with the port if the URL names one."""
+        return self.url.partition("//")[2].partition("/")[0].partition("?")[0].lower()
+
     def hears(self, caller: Caller, tool: str) -> bool:
         """Whether a standing webhook is told of a call: an owner's of all its calls, a key's of its own."""
         if self.owner != caller.owner or self.principal not in (caller.owner, caller.principal):
@@ -80,8 +85,9 @@ class Webhook(Struct, frozen=True, omit_defaults=True):
 class WebhookDelivery(Struct, frozen=True, omit_defaults=True):
     """One event on its way to one webhook.
 
-    `body` is sent as it is by every attempt. `attempt_num` counts the attempts made. `replayed_as` is the delivery that
-    somebody asked for in place of one that was given up. Times are Unix seconds, UTC.
+    `host` is whom it is for, with the port. `body` is sent as it is by every attempt. `attempt_num` counts the attempts
+    made. `replayed_as` is the delivery that somebody asked for in place of one that was given up. Times are Unix
+    seconds, UTC.
     """
 
     delivery_id: str
@@ -93,6 +99,7 @@ class WebhookDelivery(Struct, frozen=True, omit_defaults=True):
     body: bytes
     created_at: float
     expires_at: float
+    host: str = ""
     status: DeliveryState = "pending"
     attempt_num: int = 0
     last_response_status: int | None = None

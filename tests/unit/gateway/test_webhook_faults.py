@@ -71,6 +71,17 @@ async def test_a_receiver_that_streams_for_ever_has_received_it(tmp_path: Path):
     assert (over["status"], over["attempt_num"], over["last_response_status"]) == ("succeeded", 1, 200)
 
 
+async def test_a_receiver_that_hangs_does_not_keep_others_waiting(tmp_path: Path):
+    settings: dict[str, Any] = {"webhook_timeout_s": 0.3, "webhook_parallel": 2, "webhook_schedule_s": (60.0,)}
+    hangs = ["hang"] * 100
+    async with open_receiver(*hangs) as hanging, open_receiver() as good, open_hooked(tmp_path, **settings) as site:
+        for n in range(12):
+            await site.call("work", webhook={"url": f"{hanging.url}/{n}"})
+        await site.call("work", webhook={"url": good.url})
+        await good.next()
+        assert len(hanging.sent) < 6
+
+
 async def test_one_that_recovers_is_told_once_it_does(tmp_path: Path):
     async with open_hooked(tmp_path) as site, open_receiver(500, 204) as receiver:
         over = await settled_after_a_call(site, await standing(site, receiver))
