@@ -36,6 +36,7 @@ def export(
 
 def verify(
     file: Annotated[Path | None, Parameter(help="What `audit export` has printed (default: standard input).")] = None,
+    /,
     *,
     json: JsonFlag = False,
 ) -> int:
