@@ -171,6 +171,7 @@ class CardProcesses:
             URL_VARIABLE: self._url(),
             TOKEN_VARIABLE: self._tokens.mint(package.id),
             "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",  # the tree stays what was accepted
             "PYTHONIOENCODING": "utf-8:replace",
         }
 

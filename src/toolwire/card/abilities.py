@@ -64,7 +64,10 @@ class Tools:
 
         Raises:
             ValueError: the tool has a handler already.
+            TypeError: `name` is no name, as in `@card.tools.handle` without brackets.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- not every author has a type checker
+            raise TypeError('name the tool that this answers: @card.tools.handle("name")')
 
         def decorate(function: F) -> F:
             self._handlers.put(name, function)

@@ -3,12 +3,15 @@
 Contract: cards.md 39, 59, decision 23.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import anyio
 
 from toolwire.card.call import ToolCall
+
+logger = logging.getLogger("toolwire.card")
 
 Handler: TypeAlias = Callable[[dict[str, Any], ToolCall], Any]
 """Answers calls of a tool: an async function, or a plain one, which runs in a thread."""
@@ -45,11 +48,17 @@ class Handlers:
 
     async def find(self, tool: str) -> Handler | None:
         """The handler of a tool, when it comes; `None` if it was there and does not come back soon."""
-        limit_s = GONE_HANDLER_S if tool in self._gone else float("inf")
-        with anyio.move_on_after(limit_s):
-            while tool not in self._known:
-                await self._news()
+        with anyio.move_on_after(GONE_HANDLER_S):
+            await self._arrival(tool)
+        if tool not in self._known and tool not in self._gone:
+            there = ", ".join(sorted(self._known)) or "no tool"
+            logger.warning("a call waits for a handler of %r; there are handlers of %s", tool, there)
+            await self._arrival(tool)
         return self._known.get(tool)
+
+    async def _arrival(self, tool: str) -> None:
+        while tool not in self._known:
+            await self._news()
 
     async def _news(self) -> None:
         """Wait until a handler has come or gone."""

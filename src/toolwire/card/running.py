@@ -113,6 +113,9 @@ class RunningCall:
             return RespondParams(call_id, result=result_of(await self._returned(handler))), None
         except Exception as error:  # noqa: BLE001 -- whatever a handler raises is the agent's to read
             return RespondParams(call_id, error=error_text(error)), error
+        except SystemExit as error:  # of a program's `main` that is called here: no reason to end the card
+            failure = RuntimeError(f"the handler tried to exit with {error.code!r}")
+            return RespondParams(call_id, error=str(failure)), failure
 
     async def _returned(self, handler: Handler) -> Any:
         if iscoroutinefunction(handler):

@@ -111,6 +111,7 @@ async def test_a_woken_card_is_one_process_that_knows_its_host_and_none_of_its_s
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
     code = """
 import os, sys, time
+import beside
 print(sorted(name for name in os.environ if "KEY" in name))
 print(os.environ["TOOLWIRE_CARD_URL"])
 print(os.environ["TOOLWIRE_CARD_TOKEN"])
@@ -118,7 +119,10 @@ print(os.path.exists("toolwire-card.json"), file=sys.stderr)
 time.sleep(600)
 """
     async with bench_in(tmp_path) as bench:
+        (tmp_path / "source").mkdir()
+        (tmp_path / "source" / "beside.py").write_text("")
         package = await bench.install(code)
+        before = sorted(bench.packages.tree(package).rglob("*"))
         for number in range(3):
             bench.processes.wake(package, CardRef(f"card_{number}", "Radar"))
         lines = await bench.log.lines(package, 4)
@@ -129,6 +133,7 @@ time.sleep(600)
         assert bench.tokens.take(out[2].encode()) is None
         assert "has not said host.ready" in bench.why(package)
         assert bench.given_up == []
+        assert sorted(bench.packages.tree(package).rglob("*")) == before
 
 
 async def test_a_process_ends_with_the_host(tmp_path: Path) -> None:

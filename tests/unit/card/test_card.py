@@ -315,8 +315,37 @@ async def test_a_call_waits_a_moment_for_a_handler_that_was_taken_away() -> None
         assert host.calls[-1].result == tool_text("again")
 
 
-async def test_a_tool_has_one_handler() -> None:
+async def test_a_handler_that_wants_to_exit_fails_alone() -> None:
+    """cards.md 50."""
+
+    async def handler(arguments: dict[str, Any], call: ToolCall) -> None:
+        raise SystemExit(2)
+
+    def plain(arguments: dict[str, Any], call: ToolCall) -> None:
+        raise SystemExit("usage: …")
+
+    for exiting, word in ((handler, "2"), (plain, "usage")):
+        async with MockHost(GOOD).connected(answering(exiting)) as host:
+            for _ in range(2):
+                result = await host.call_tool("run_tests")
+                assert result.is_error
+                assert f"tried to exit with {word}" in text_of(result).replace("'", "")
+
+
+@virtual
+async def test_an_author_is_told_which_handler_a_call_waits_for(caplog: pytest.LogCaptureFixture) -> None:
+    """cards.md 59: a name that is spelt in another way than in the manifest is easily overlooked."""
+    card = Card()
+    card.tools.handle("run_test", returning("never called"))
+    async with MockHost(GOOD).connected(card) as host:
+        assert "timed out" in text_of(await host.call_tool("run_tests"))
+    assert "waits for a handler of 'run_tests'; there are handlers of run_test" in caplog.text
+
+
+async def test_a_tool_has_one_handler_and_a_handler_a_name() -> None:
     """cards.md 39."""
+    with pytest.raises(TypeError, match="name the tool"):
+        Card().tools.handle(returning(None))  # pyright: ignore[reportArgumentType]
     card = answering(returning(None))
     with pytest.raises(ValueError, match="has a handler already"):
         card.tools.handle("run_tests", returning(None))
