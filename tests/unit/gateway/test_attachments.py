@@ -1,5 +1,7 @@
 """gateway.md 19-21, D11, D14: files that come along with a call, as its agent gets them."""
 
+import time
+from datetime import datetime
 from pathlib import Path
 
 import anyio
@@ -166,3 +168,23 @@ async def test_a_call_over_rest_brings_files_along_too(tmp_path: Path):
             tasks.start_soon(invoke)
         assert told[0]["text"] == "read"
         assert site.seen[0]["payload"]["attachments"][0]["file_id"] == file_id
+
+
+async def test_an_agents_urls_outlive_the_call(tmp_path: Path):
+    """D15: max(1 h, call deadline + 10 min), 24 h for tasks."""
+    async with open_polled_site(tmp_path, download_url_ttl_s=60.0) as site:
+        attachments = [{"file_id": await site.put(b"x", "a.pdf", PDF)}]
+        begun = time.time()
+        await site.answered("summarize_pdf", {"attachments": attachments}, no_reply)
+        await site.answered("summarize_pdf", {"attachments": attachments, "idempotency_key": "k1"}, no_reply)
+        body = {"tool": "summarize_pdf", "attachments": attachments}
+        await site.ask("POST", f"/agents/{site.agent_id}/tasks", body, "bak", status=202)
+        await site.answer(no_reply)
+
+        plain, keyed, task = (
+            datetime.fromisoformat(message["payload"]["attachments"][0]["expires_at"]).timestamp() - begun
+            for message in site.seen
+        )
+        assert 655 <= plain < 700, "the call may take 60 s"
+        assert 1195 <= keyed < 1240, "it may go on for 600 s"
+        assert task >= 24 * 3600 - 5
