@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from toolwire.core.errors import Conflict, Unauthorized
+from toolwire.core.errors import Conflict, OriginNotAllowed, Unauthorized
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.oauth.clients import Client, ClientIds
@@ -53,6 +53,19 @@ class Visit:
         self.secret = request.cookies.get(self.cookie, "")
         self.signed_in: SignedIn | None = sign_ins.find(self.secret) if self.secret else None
         self.words: Words = words_for(request.headers.get("accept-language", ""))
+
+    def check_origin(self) -> None:
+        """Refuse forms of any page but ours.
+
+        `Guard` lets pages of this machine ask this machine; a form that decides must come from this very port, because
+        browsers send cookies to all ports alike.
+
+        Raises:
+            OriginNotAllowed: it is another's.
+        """
+        origin, host = self.request.headers.get("origin"), self.request.headers.get("host", "")
+        if origin not in (None, self.base, f"http://{host}", f"https://{host}"):
+            raise OriginNotAllowed(f"forms of {origin!r} may not decide here")
 
     def keep(self, response: Response, secret: str) -> Response:
         """Let the browser remember a session; with "" forget it.
@@ -127,6 +140,8 @@ class ConsentRoutes:
     async def authorize(self, request: Request) -> Response:
         """Show the page, or take what was decided on it."""
         visit = Visit(request, self._places, self._sign_ins)
+        if request.method == "POST":
+            visit.check_origin()
         try:
             form = await read_form(request) if request.method == "POST" else None
             if form is not None and form.get("action") == "sign_in":
@@ -155,8 +170,9 @@ class ConsentRoutes:
         owner = self._sign_ins.link_owner(secret)
         if owner is None:
             return page(told_body(visit.words["link_bad"]), visit.words, 400)
-        if request.method == "GET":
+        if request.method != "POST":
             return page(link_body(visit.words, owner), visit.words)
+        visit.check_origin()
         session = self._sign_ins.use_link(secret)
         assert session is not None
         return visit.keep(page(told_body(visit.words["done"]), visit.words), session)

@@ -88,6 +88,7 @@ def guarding_headers(form_sources: Sequence[str] = ()) -> dict[str, str]:
     return {
         "content-security-policy": policy,
         "x-frame-options": "DENY",
+        "cross-origin-resource-policy": "same-origin",
         "referrer-policy": "same-origin",
         "content-language": "en, zh-CN",
         "vary": "Accept-Language, Cookie",

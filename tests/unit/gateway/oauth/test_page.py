@@ -51,10 +51,11 @@ async def test_a_page_of_another_site_cannot_decide(tmp_path: Path):
         form = {"action": "allow", "agent": agent_id, "token": token_in(page.text)}
         foreign = await person.browser.post(person.query(), data=form, headers={"origin": "https://evil.example"})
         nowhere = await person.browser.post(person.query(), data=form, headers={"origin": "null"})
+        neighbour = await person.browser.post(person.query(), data=form, headers={"origin": BASE + ":3000"})
         without = await person.browser.post(person.query(), data={**form, "token": ""}, headers={"origin": BASE})
         moved = await person.browser.post(person.query(state="other"), data=form, headers={"origin": BASE})
         good = await person.browser.post(person.query(), data=form, headers={"origin": BASE})
-    assert (foreign.status_code, nowhere.status_code) == (403, 403)
+    assert (foreign.status_code, nowhere.status_code, neighbour.status_code) == (403, 403, 403)
     assert [(kept.status_code, "location" in kept.headers) for kept in (without, moved)] == [(200, False)] * 2
     assert good.status_code == 303
 
@@ -155,12 +156,13 @@ async def test_a_link_signs_a_browser_in_once(tmp_path: Path):
         link = (await person.site.ask("POST", "/sign-in-links", status=201))["url"].removeprefix(BASE)
         transport = httpx2.ASGITransport(person.site.host.app)
         async with httpx2.AsyncClient(transport=transport, base_url=BASE) as fresh:
-            looks = [(await fresh.get(link)).status_code for _ in range(2)]
+            looks = [(await fresh.request(method, link)).status_code for method in ("GET", "HEAD", "GET")]
+            neighbour = await fresh.post(link, headers={"origin": BASE + ":3000"})
             foreign = await fresh.post(link, headers={"origin": "https://evil.example"})
             used = await fresh.post(link, headers={"origin": BASE})
             page = await fresh.get(person.query())
             again = await fresh.post(link, headers={"origin": BASE})
-    assert looks == [200, 200]
+    assert (looks, neighbour.status_code) == ([200, 200, 200], 403)
     assert (foreign.status_code, used.status_code, again.status_code) == (403, 200, 400)
     assert 'value="allow"' in page.text
 
