@@ -146,14 +146,14 @@ class ResultFiles:
         if structured is not UNSET and not self._has_schema(call.tool):
             data = _encode(structured)
             parts.append(_Part(-1, "result.json", _JSON, data, len(data)))
-        left, kept = _size(result), dict[bytes, FileRecord]()
+        left, kept = _size(result), dict[tuple[str, bytes], FileRecord]()
         try:
             for part in sorted(parts, key=lambda part: -part.size):
                 if left <= self._rules.inline_limit_bytes:
                     break
-                record = kept.get(part.data)
+                record = kept.get(same := (part.content_type, part.data))
                 if record is None:
-                    record = kept[part.data] = await self._kept(call, part)
+                    record = kept[same] = await self._kept(call, part)
                     linked.append(record)
                 left -= part.size
                 if part.place < 0:

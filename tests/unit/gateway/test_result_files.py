@@ -137,3 +137,30 @@ async def test_where_there_is_no_room_for_a_file_the_result_stays_whole(tmp_path
     async with open_polled_site(tmp_path, result_inline_limit_bytes=LIMIT, owner_files_limit_bytes=LIMIT) as site:
         result = await answered(site, {"text": "z" * 10_000})
         assert result["content"] == [{"type": "text", "text": "z" * 10_000}]
+
+
+async def test_large_pictures_and_resources_become_files_of_their_type_and_the_small_stay(tmp_path: Path):
+    """issue: an image up to the inline limit inline, otherwise a link; the largest parts go first."""
+    data = bytes(n % 251 for n in range(9000))
+    blob = b64encode(data).decode()
+    content = [
+        {"type": "text", "text": "here they are"},
+        {"type": "image", "data": blob, "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "notes://x/../all.csv", "mimeType": "text/csv", "blob": blob}},
+        {"type": "image", "data": b64encode(PNG).decode(), "mimeType": "image/png"},
+    ]
+    async with open_polled_site(tmp_path, result_inline_limit_bytes=LIMIT) as site:
+        said, large, resource, small = (await answered(site, {"text": "", "content": content}))["content"]
+        assert (said["text"], small) == ("here they are", content[3])
+        assert (large["name"], large["mimeType"]) == ("summarize_pdf-image-2.png", "image/png")
+        assert (resource["name"], resource["mimeType"]) == ("summarize_pdf-all.csv", "text/csv")
+        for link in (large, resource):
+            assert (await site.client.get(link["uri"])).content == data
+
+
+async def test_a_failure_with_a_long_text_stays_a_failure(tmp_path: Path):
+    """D18: what a model may read of a failure is kept like any result."""
+    async with open_polled_site(tmp_path, result_inline_limit_bytes=LIMIT) as site:
+        result = await answered(site, {"text": "e" * 10_000, "is_error": True})
+        assert result["isError"] is True
+        assert (await site.client.get(result["content"][1]["uri"])).text == "e" * 10_000
