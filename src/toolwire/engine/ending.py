@@ -79,6 +79,10 @@ class Witness(Protocol):
         """What belongs into the transaction that ends a call; asked anew when that failed."""
         ...
 
+    def taken_up(self, record: Record) -> None:
+        """A call that somebody watches goes on after a restart."""
+        ...
+
     def ended(self, call: Call) -> None:
         """The call has ended, or the process is about to."""
         ...
@@ -102,6 +106,11 @@ class Endings:
     def claim_ops(self, record: Record) -> Sequence[Op]:
         """What else is committed with the claim of a call."""
         return () if self.witness is None or not record.call.watched else self.witness.claim_ops(record)
+
+    def taken_up(self, record: Record) -> None:
+        """A call that was claimed before a restart goes on."""
+        if self.witness is not None and record.call.watched:
+            self.witness.taken_up(record)
 
     def tell(self, call: Call) -> None:
         """A durable call has ended."""

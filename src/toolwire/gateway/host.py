@@ -116,6 +116,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened)
+    agents.on_removed(hooks.webhooks.agent_removed)
     audit = Audit(store, engine.recorder, config.audit_bodies)
     engine.observers.append(audit.observe)
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)

@@ -72,11 +72,15 @@ class WebhookEvents:
             ops.append(came.put())
         for sequence, status in enumerate(("queued", "running"), 1):
             ops += self._told(webhooks, call, status, record.created_at, sequence)
-        if any(INPUT_REQUIRED in webhook.events for webhook in webhooks):
-            self.listen(record)
+        self.taken_up(record)
         if len(ops) > 1:
             self.wake_soon()
         return ops
+
+    def taken_up(self, record: Record) -> None:
+        """See `engine.ending.Witness`."""
+        if any(INPUT_REQUIRED in webhook.events for webhook in self._webhooks(record.call)):
+            self.listen(record)
 
     def end_ops(self, ended: CallRecord) -> Sequence[Op]:
         """See `engine.ending.Witness`."""

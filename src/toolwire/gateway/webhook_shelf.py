@@ -84,6 +84,11 @@ class WebhookShelf:
         if kept is not None and kept.pop(webhook.webhook_id, None) is not None and not kept:
             del place[name]
 
+    def forget_agent(self, agent_id: str) -> Sequence[Op]:
+        """Have nobody told of an agent that was removed; what removes its webhooks from the store."""
+        dropped = self._standing.pop(agent_id, {}).values()
+        return [Del(STANDING, webhook.owner, webhook.webhook_id) for webhook in dropped]
+
     def is_over(self, task_id: str) -> None:
         """A task has ended: whoever asks for its webhooks finds them in the store."""
         self._of_task.pop(task_id, None)

@@ -19,6 +19,7 @@ from toolwire.core.posting import Poster
 from toolwire.engine.engine import Engine
 from toolwire.engine.promote import watch
 from toolwire.engine.record import CallRecord, Record
+from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.auth import Identity
 from toolwire.gateway.webhook_events import WebhookEvents
 from toolwire.gateway.webhook_record import Webhook, WebhookDelivery, task_webhook_id
@@ -218,6 +219,12 @@ class Webhooks:
         """
         async with self._shelf.changing:
             await self._shelf.remove(webhook)
+
+    def agent_removed(self, record: AgentRecord) -> None:
+        """Forget the webhooks of an agent that is there no more."""
+        ops = self._shelf.forget_agent(record.agent_id)
+        if ops:
+            self._engine.recorder.add(lambda: ops)
 
     async def deliveries(self, webhook: Webhook, limit: int) -> Sequence[WebhookDelivery]:
         """The newest deliveries of a webhook.

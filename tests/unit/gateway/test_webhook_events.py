@@ -71,6 +71,15 @@ async def test_a_question_is_told_as_input_required_behind_the_beginning_and_bef
     assert [one.event for one in await bench.queued()] == ["running", "input_required", "completed"]
 
 
+async def test_a_call_that_goes_on_after_a_restart_is_told_of_when_it_asks():
+    bench = Bench()
+    record = Record(bench.call(), bench.clock)
+    bench.events.taken_up(record)
+    record.emit(Asks((Question("q", "elicitation/create", {"message": "may I?"}),)))
+    await bench.recorder.flush()
+    assert [one.event for one in await bench.queued()] == ["input_required"]
+
+
 @pytest.mark.parametrize(
     ("code", "status"),
     [

@@ -227,6 +227,27 @@ async def test_what_is_no_registration_is_refused(tmp_path: Path):
         assert (await site.ask("GET", place, key=site.agent_key, status=403))["code"] == "forbidden"
 
 
+async def test_no_more_are_taken_than_a_caller_or_a_task_may_have(tmp_path: Path):
+    async with open_hooked(tmp_path) as site:
+        task_id = (await site.call("work"))["result"]["_meta"]["toolwire/task_id"]
+        for place, most in ((f"{site.base}/webhooks", 50), (f"{site.base}/tasks/{task_id}/webhooks", 16)):
+            for n in range(most):
+                await site.ask("POST", place, {"url": f"https://93.184.215.14/{n}", "events": ["queued"]}, status=201)
+            refused = await site.ask("POST", place, {"url": "https://93.184.215.14/more"}, status=409)
+            assert refused["code"] == "conflict"
+            await site.ask("POST", place, {"url": "https://93.184.215.14/0"}, status=201)
+            assert len(await site.ask("GET", place)) == most
+
+
+async def test_an_agent_takes_its_webhooks_with_it(tmp_path: Path):
+    async with open_receiver() as receiver, open_hooked(tmp_path) as site:
+        await standing(site, receiver)
+        await site.ask("DELETE", site.base, status=204)
+        await site.ask("GET", f"{site.base}/webhooks", status=404)
+        await site.gateway.engine.recorder.caught_up()
+        assert await site.gateway.engine.store.scan("standing_webhook", None) == []
+
+
 async def test_secrets_do_not_lie_in_the_data_folder_in_clear(tmp_path: Path):
     async with open_hooked(tmp_path) as site, open_receiver() as receiver:
         await standing(site, receiver, secret=SECRET, token="another-secret-token")
