@@ -1,4 +1,4 @@
-"""The card of the page, in both languages: an agent has it run a real project's tests in a real terminal (issue 5).
+"""The card of the page, in both languages: an agent has it run a real project's tests in a real terminal.
 
 cards.md 1-5, 13-18, 28-36, 40, 45, 63, 64, 72-74, 76, §7.
 """
