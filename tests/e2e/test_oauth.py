@@ -1,6 +1,8 @@
 """The official clients, unmodified, sign in at a real host with a browser and call a tool (gateway.md 45-48)."""
 
+import itertools
 import json
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -18,12 +20,13 @@ from pydantic import AnyUrl
 
 from tests.e2e.inspectors import installed
 from tests.e2e.people import Person, PlainBrowser, person_here
-from tests.e2e.running import TOOLWIRE, Host, environment
+from tests.e2e.running import STOP_LIMIT_S, TOOLWIRE, Host, environment
 from tests.interaction import node_clients
 
 pytestmark = [pytest.mark.e2e, pytest.mark.anyio]
 
 CALLBACK = "http://127.0.0.1:6299/callback"
+CHALLENGE = {"code_challenge": "c" * 43, "code_challenge_method": "S256"}
 QUERY = {"query": "how do tides work", "max_results": 1}
 
 
@@ -175,3 +178,26 @@ def test_a_sign_in_link_of_the_command_line_opens_the_page(host: Host):
     assert "Sign in on this browser" in shown.text
     assert "You are signed in" in signed_in.text
     assert "toolwire-owner" in signed_in.headers["set-cookie"]
+
+
+def test_the_link_that_a_start_prints_signs_in_and_the_page_then_asks_at_once(tmp_path: Path):
+    with subprocess.Popen(
+        [TOOLWIRE, "up", "--demo", "--port", "0"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            told = list(itertools.takewhile(lambda line: "Ctrl-C stops it" not in line, process.stdout))
+            (line,) = [line for line in told if line.startswith("  sign in")]
+            link = line.split()[2]
+            place = "{0.scheme}://{0.netloc}".format(urlsplit(link))
+            with httpx2.Client(timeout=30, trust_env=False, headers={"origin": place}, base_url=place) as browser:
+                assert browser.post(link).status_code == 200
+                metadata = {"client_name": "App", "redirect_uris": [CALLBACK]}
+                client_id = browser.post("/oauth/register", json=metadata).json()["client_id"]
+                query = {"response_type": "code", "client_id": client_id, "redirect_uri": CALLBACK, **CHALLENGE}
+                page = browser.get("/oauth/authorize", params=query)
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(STOP_LIMIT_S) == 0
+    assert "“App” asks to call your agents" in page.text
+    assert 'value="agent_demo" checked' in page.text

@@ -16,6 +16,8 @@ from toolwire.gateway.keys import FIRST_OWNER, KeyKind, KeyRecord, Keys
 BEARER = b"bearer "
 ACCESS_PREFIX = "oat_"
 """How OAuth's access tokens begin; the gateway makes them itself."""
+TOKEN_SCOPES = ("mcp",)
+"""What every access token may do; the agents it was given say where (gateway.md 46: there are no finer scopes)."""
 _ACCESS = ACCESS_PREFIX.encode()
 
 CallerKind = KeyKind | Literal["oat"]
@@ -60,7 +62,7 @@ class Identity(Struct, frozen=True):
 
     def caller(self, surface: str) -> Caller:
         """This identity as the caller of a call that comes in by `surface`."""
-        return Caller(self.principal, self.owner, surface)
+        return Caller(self.principal, self.owner, surface, TOKEN_SCOPES if self.kind == "oat" else ())
 
 
 class Auth:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from toolwire.core.errors import Conflict, KeyNotFound
 from toolwire.core.ids import new_id
 from toolwire.core.ports import Clock, Del, Op, Put, Store
-from toolwire.gateway.auth import ACCESS_PREFIX, Access
+from toolwire.gateway.auth import ACCESS_PREFIX, TOKEN_SCOPES, Access
 from toolwire.gateway.keys import scan_all
 from toolwire.gateway.oauth.refused import Refused
 
@@ -29,8 +29,7 @@ logger = logging.getLogger("toolwire.oauth")
 
 REFRESH_PREFIX = "ort_"
 CODE_PREFIX = "oac_"
-SCOPE = "mcp"
-"""The one scope: the agents that were picked say what a token opens (gateway.md 46)."""
+(SCOPE,) = TOKEN_SCOPES
 MAX_GRANTS = 500
 """Grants of one owner."""
 MAX_CODES = 1000

@@ -138,7 +138,8 @@ async def test_a_call_by_a_token_runs_as_its_owner(tmp_path: Path):
         by_token = auth.find_caller([f"Bearer {token}".encode()])
         by_key = auth.find_caller([person.site.owner_key.encode()])
     callers = [identity_of(found).caller("gateway") for found in (by_token, by_key)]
-    assert callers[0] == callers[1]
+    assert [(caller.principal, caller.owner) for caller in callers] == [("owner", "owner")] * 2
+    assert [caller.scopes for caller in callers] == [("mcp",), ()]
 
 
 async def test_a_token_opens_nothing_but_the_endpoints_of_its_agents(tmp_path: Path):
