@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 from tests.unit.canvas.cards import Desk, WireCard, connected, desk_with
 from tests.unit.canvas.site import open_site
 from tests.unit.card.manifests import GOOD, with_tool
-from toolwire.canvas import card_connections
+from toolwire.canvas import card_calls, card_connections
 
 TOOL = "test_radar_run_tests"
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
@@ -316,6 +316,38 @@ async def test_a_tool_switched_off_lets_what_runs_end_and_refuses_what_waits(tmp
         assert "turned this tool off" in await calls.text(waiting)
         await card.respond(call)
         await calls.good(0)
+
+
+async def test_a_call_that_waits_in_line_for_too_long_is_told_so_and_never_reaches_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decision 37."""
+    monkeypatch.setattr(card_calls, "WAKE_S", -0.9)  # 0.1 s are left of the second that the tool has
+    async with calling(tmp_path, with_tool(timeoutMs=1000, concurrency=1)) as (calls, card):
+        calls.begin()
+        call = await card.event("tools.call")
+        waiting = calls.begin()
+        assert "no room for this within 0.1 s" in await calls.text(waiting)
+        await card.respond(call)
+        await calls.good(0)
+        calls.begin(filter="next")
+        call = await card.event("tools.call")
+        assert call["arguments"] == {"filter": "next"}
+        await card.respond(call)
+
+
+async def test_a_workspace_that_is_closed_while_its_card_wakes_ends_the_call(tmp_path: Path) -> None:
+    """cards.md 61, decision 33."""
+    async with open_site(tmp_path / "data") as site:
+        desk = await desk_with(site, tmp_path / "radar")
+        follower = site.host.canvas.feed.follow(desk.id)
+        async with anyio.create_task_group() as tasks:
+            calls = Calling(desk, tasks)
+            calls.begin()
+            while (moment := await follower.next()) is not None and moment.kind != "wake":
+                pass
+            await site.ask("POST", f"{desk.path}/close")
+            assert "open the workspace 'desk'" in await calls.text()
 
 
 async def test_two_hundred_calls_at_once_come_to_a_card_sixteen_at_a_time(tmp_path: Path) -> None:
