@@ -189,7 +189,7 @@ def test_the_link_that_a_start_prints_signs_in_and_the_page_then_asks_at_once(tm
             told = list(itertools.takewhile(lambda line: "Ctrl-C stops it" not in line, process.stdout))
             (line,) = [line for line in told if line.startswith("  sign in")]
             link = line.split()[2]
-            place = "{0.scheme}://{0.netloc}".format(urlsplit(link))
+            place = link[: link.index("/mcp-login")]
             with httpx2.Client(timeout=30, trust_env=False, headers={"origin": place}, base_url=place) as browser:
                 assert browser.post(link).status_code == 200
                 metadata = {"client_name": "App", "redirect_uris": [CALLBACK]}
