@@ -3,6 +3,7 @@
 Its first two tools are, to the letter, those of the gateway's contract; what they do is the other modules' matter.
 """
 
+import logging
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,6 +11,7 @@ from typing import Annotated
 
 import anyio.to_thread
 import msgspec
+from anyio.abc import TaskStatus
 
 from toolwire import __version__
 from toolwire.agent import Agent, Ctx, Image, ToolError
@@ -20,6 +22,9 @@ from toolwire.cli.demo.search import search
 from toolwire.cli.demo.status import Activity, EndedCall, Status
 from toolwire.cli.demo.summarize import MAX_TEXT_CHARS, summarize
 from toolwire.cli.demo.text import joined
+from toolwire.core.errors import ToolwireError
+
+logger = logging.getLogger("toolwire.demo")
 
 GRACE_S = 2.0
 
@@ -128,8 +133,31 @@ async def _pdf_text(ctx: Ctx) -> str:
 async def attached_demo(url: str, keys: DemoKeys) -> AsyncGenerator[None]:
     """Have the demo agent attached to the gateway at `url` while the block lasts.
 
+    When its owner revokes its key or removes it, it leaves, and the block goes on.
+
     Raises:
-        ToolwireError: the gateway refuses it.
+        ToolwireError: the gateway refuses it at the start.
     """
-    async with Demo(keys.agent_id, url).agent().connect(url, keys.agent_key, grace_s=GRACE_S):
-        yield
+    refused: list[ToolwireError] = []
+
+    async def attach(*, task_status: TaskStatus[None]) -> None:
+        has_started = False
+        try:
+            async with Demo(keys.agent_id, url).agent().connect(url, keys.agent_key, grace_s=GRACE_S):
+                has_started = True
+                task_status.started()
+                await anyio.sleep_forever()
+        except ToolwireError as error:
+            if has_started:
+                logger.warning("the demo agent has left: %s", error.message)
+            else:
+                refused.append(error)
+                task_status.started()
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(attach)
+        if not refused:
+            yield
+        tasks.cancel_scope.cancel("the host stops")
+    if refused:
+        raise refused[0]
