@@ -94,7 +94,8 @@ UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.
 pins: $(VENV)/.run
 	$(PIP) install uv
 	$(UV_COMPILE) --extra mcp pyproject.toml -o requirements/base.txt
-	for name in build dev bench-mcp bench-fastmcp bench-noeta-sdk bench-openai-agents bench-pydantic-ai-slim; do \
+	for name in build dev bench-mcp bench-fastmcp bench-noeta-sdk bench-openai-agents bench-pydantic-ai-slim \
+		schemathesis; do \
 		$(UV_COMPILE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from toolwire.core.error_rows import ERRORS
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.version import __version__
-from toolwire.surfaces.described import JSON, Answers, Described, Parameter, description_of
+from toolwire.surfaces.described import EVENTS, JSON, Answers, Described, Parameter, description_of
 from toolwire.wire.answers.calls import Problem
 
 ABOUT: Final = (
@@ -219,13 +219,22 @@ def _responses(operation: Operation, schemas: _Schemas) -> JsonObject:
 def _add(response: JsonObject, answers: Answers, schemas: _Schemas) -> None:
     content = response.setdefault("content", {})
     for media, type_ in answers.media.items():
-        content[media] = {} if type_ is None else {"schema": schemas(type_)}
+        content[media] = {} if type_ is None else {"schema": _of_media(media, schemas(type_))}
     if answers.headers:
         response["headers"] = {
             name: {"description": text, "schema": {"type": "string"}} for name, text in answers.headers.items()
         }
     if not content:
         del response["content"]
+
+
+def _of_media(media: str, schema: JsonObject) -> JsonObject:
+    """What a body holds; of an event stream, each event, whose `data` is JSON."""
+    if media != EVENTS:
+        return schema
+    data = {"type": "string", "contentMediaType": JSON, "contentSchema": schema}
+    words = {"data": data, "id": {"type": "string"}, "event": {"type": "string"}}
+    return {"type": "object", "properties": words, "required": ["data"]}
 
 
 def codes_of(operation: Operation) -> tuple[str, ...]:
