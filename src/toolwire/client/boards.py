@@ -1,0 +1,199 @@
+"""What a client asks about workspaces, what stands in them, and packages of cards; it sends nothing.
+
+Spec: cards.md, section 7.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from toolwire.client.asks import Ask, Watch, delete, get, given, if_match, part, patch, post, present
+from toolwire.client.doors import D, Group, Method, Stream
+from toolwire.core.board import Board, CardKind
+from toolwire.core.jsontypes import JsonObject
+from toolwire.wire.answers.boards import (
+    AddedCard,
+    ArrowCalls,
+    BoardArrow,
+    BoardCard,
+    CardLines,
+    Workspace,
+    WorkspaceExport,
+    WorkspaceList,
+    WorkspaceSummary,
+)
+from toolwire.wire.answers.packages import CardPackage, CardPackages, ConsentedPackage
+
+
+class WorkspaceCalls(Group[D]):
+    """Workspaces, by an owner's key."""
+
+    @Method
+    def create(self, name: str, board: Board | None = None) -> Ask[Workspace]:
+        """Make a workspace; with a board, as an export has it, it is not empty."""
+        return post("/workspaces", Workspace, present(name=name, board=board))
+
+    @Method
+    def list(self) -> Ask[WorkspaceList]:
+        """The owner's workspaces, without their boards."""
+        return get("/workspaces", WorkspaceList)
+
+    @Method
+    def get(self, workspace: str) -> Ask[Workspace]:
+        """A workspace with its board."""
+        return get(_workspace(workspace), Workspace)
+
+    @Method
+    def export(self, workspace: str) -> Ask[WorkspaceExport]:
+        """A workspace as `create` takes it: names and boards, no keys."""
+        return get(_workspace(workspace) + "/export", WorkspaceExport)
+
+    @Method
+    def rename(self, workspace: str, name: str) -> Ask[WorkspaceSummary]:
+        """Give a workspace another name."""
+        return patch(_workspace(workspace), WorkspaceSummary, {"name": name})
+
+    @Method
+    def remove(self, workspace: str) -> Ask[None]:
+        """Remove a workspace."""
+        return delete(_workspace(workspace))
+
+    @Method
+    def open(self, workspace: str) -> Ask[WorkspaceSummary]:
+        """Let agents call the cards of a workspace."""
+        return replace(post(_workspace(workspace) + "/open", WorkspaceSummary), idempotent=True)
+
+    @Method
+    def close(self, workspace: str) -> Ask[WorkspaceSummary]:
+        """Let no agent call the cards of a workspace."""
+        return replace(post(_workspace(workspace) + "/close", WorkspaceSummary), idempotent=True)
+
+    @Method
+    def undo(self, workspace: str) -> Ask[Workspace]:
+        """Take back the latest edit."""
+        return post(_workspace(workspace) + "/undo", Workspace)
+
+    @Method
+    def redo(self, workspace: str) -> Ask[Workspace]:
+        """Do again what was taken back last."""
+        return post(_workspace(workspace) + "/redo", Workspace)
+
+    @Stream
+    def events(self, workspace: str) -> Watch[JsonObject]:
+        """What happens in a workspace, for as long as somebody reads; over breaks of the connection, too."""
+        return Watch(ask=get(_workspace(workspace) + "/events", Workspace), event=JsonObject)
+
+
+class CardCalls(Group[D]):
+    """Cards and arrows of a workspace, by an owner's key. With `version`, an edit is refused that has not seen it."""
+
+    @Method
+    def add(
+        self,
+        workspace: str,
+        kind: CardKind,
+        *,
+        title: str | None = None,
+        package: str | None = None,
+        agent: str | None = None,
+        place: tuple[float, float] = (0.0, 0.0),
+        content: JsonObject | None = None,
+    ) -> Ask[AddedCard]:
+        """Put a card on the board; one of kind "agent" without `agent` makes the agent, too."""
+        x, y = place
+        body = present(kind=kind, title=title, package=package, agent_id=agent, x=x, y=y, content=content)
+        return post(_workspace(workspace) + "/cards", AddedCard, body)
+
+    @Method
+    def change(
+        self,
+        workspace: str,
+        card: str,
+        *,
+        title: str | UnsetType = UNSET,
+        place: tuple[float, float] | None = None,
+        size: tuple[float, float] | None = None,
+        content: JsonObject | UnsetType = UNSET,
+        version: int | None = None,
+    ) -> Ask[BoardCard]:
+        """Move, resize or rename a card, or change what it says."""
+        body = given(title=title, content=content)
+        if place is not None:
+            body |= {"x": place[0], "y": place[1]}
+        if size is not None:
+            body |= {"width": size[0], "height": size[1]}
+        return patch(f"{_workspace(workspace)}/cards/{part(card)}", BoardCard, body, version)
+
+    @Method
+    def remove(self, workspace: str, card: str) -> Ask[None]:
+        """Remove a card and its arrows."""
+        return delete(f"{_workspace(workspace)}/cards/{part(card)}")
+
+    @Method
+    def log(self, workspace: str, card: str) -> Ask[CardLines]:
+        """What a card has logged, the oldest line first."""
+        return get(f"{_workspace(workspace)}/cards/{part(card)}/log", CardLines)
+
+    @Method
+    def draw(
+        self,
+        workspace: str,
+        source: str,
+        target: str,
+        *,
+        tools: Sequence[str] | None = None,
+        recorded: bool = True,
+        version: int | None = None,
+    ) -> Ask[BoardArrow]:
+        """Draw an arrow: what it joins may be used by the agent at its end from now on."""
+        body = present(source=source, target=target, tools=tools, recorded=recorded)
+        ask = post(_workspace(workspace) + "/arrows", BoardArrow, body)
+        return replace(ask, headers={**ask.headers, **if_match(version)})
+
+    @Method
+    def remove_arrow(self, workspace: str, arrow: str) -> Ask[None]:
+        """Remove an arrow, and with it what it granted."""
+        return delete(f"{_workspace(workspace)}/arrows/{part(arrow)}")
+
+    @Method
+    def arrow_calls(
+        self, workspace: str, arrow: str, *, after: str | None = None, limit: int | None = None
+    ) -> Ask[ArrowCalls]:
+        """The latest calls by way of an arrow, or those after one of them, the oldest first."""
+        query = {"after": after, "limit": limit}
+        return get(f"{_workspace(workspace)}/arrows/{part(arrow)}/log", ArrowCalls, query)
+
+
+class PackageCalls(Group[D]):
+    """Packages of cards, by an owner's key."""
+
+    @Method
+    def add(self, source: str) -> Ask[CardPackage]:
+        """Install a package, or update it; what it would change waits for consent."""
+        return post("/card-packages", CardPackage, {"source": source})
+
+    @Method
+    def list(self) -> Ask[CardPackages]:
+        """The owner's packages."""
+        return get("/card-packages", CardPackages)
+
+    @Method
+    def get(self, package: str) -> Ask[CardPackage]:
+        """One package, with what waits for consent."""
+        return get(f"/card-packages/{part(package)}", CardPackage)
+
+    @Method
+    def consent(self, package: str, digest: str, accept: bool) -> Ask[ConsentedPackage]:
+        """Accept what waits and has this digest, or refuse it."""
+        body = {"digest": digest, "accept": accept}
+        return post(f"/card-packages/{part(package)}/consent", ConsentedPackage, body)
+
+    @Method
+    def remove(self, package: str, *, force: bool = False) -> Ask[None]:
+        """Remove a package; by force, its copies leave their boards, too."""
+        return delete(f"/card-packages/{part(package)}", {"force": "true" if force else "false"})
+
+
+def _workspace(workspace: str) -> str:
+    return f"/workspaces/{part(workspace)}"
