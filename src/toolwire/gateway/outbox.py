@@ -221,7 +221,7 @@ class Outbox:
 
     async def _settle(self, webhook: Webhook, tried: WebhookDelivery, posted: Posted) -> None:
         """Write down what came of an attempt."""
-        if posted.status is None and len(self._silent) < MAX_SILENT:
+        if posted.status is None and not posted.blocked and len(self._silent) < MAX_SILENT:
             self._silent.add(tried.host)
         else:
             self._silent.discard(tried.host)
@@ -229,16 +229,13 @@ class Outbox:
             over = self._over(tried, "succeeded", None)
             self._recorder.add(lambda: over)  # lost in a crash it is told again, which receivers must take anyway
             if webhook.failures:
-                await self._change(webhook)
+                await self._count_anew(webhook)
         elif posted.blocked:
-            await self._store.tx(self._over(tried, "failed", tried.last_error))
-            await self._count_failure(webhook)
+            await self._give_up(webhook, tried, "failed")
         elif posted.status == GONE:
-            await self._store.tx(self._over(tried, "failed", tried.last_error))
-            await self._change(webhook, "the receiver answered 410 Gone")
+            await self._give_up(webhook, tried, "failed", "the receiver answered 410 Gone")
         elif tried.attempt_num > len(self._rules.schedule_s):
-            await self._store.tx(self._over(tried, "dead_letter", tried.last_error))
-            await self._count_failure(webhook)
+            await self._give_up(webhook, tried, "dead_letter")
         else:
             due = self._next(tried, posted)
             self._due.append(due)
@@ -262,24 +259,30 @@ class Outbox:
         )
         return (over.put(), Ack(QUEUE, delivery.key))
 
-    async def _count_failure(self, webhook: Webhook) -> None:
+    async def _give_up(
+        self, webhook: Webhook, tried: WebhookDelivery, status: str, disabling: str | None = None
+    ) -> None:
+        """A delivery is over without having been received; what that makes of its webhook is written with it."""
+        ops = self._over(tried, status, tried.last_error)
+        async with self._shelf.changing:
+            current = await self._shelf.find(webhook.owner, webhook.webhook_id)
+            if current is None:
+                await self._store.tx(ops)
+                return
+            changed = replace(current, failures=current.failures + 1)
+            if disabling is None and changed.failures >= DISABLE_AFTER:
+                disabling = f"{changed.failures} deliveries in a row were given up"
+            if disabling is not None:
+                logger.warning("webhook %s is disabled: %s", webhook.webhook_id, disabling)
+                changed = replace(changed, disabled_at=self._clock.now(), disabled_reason=disabling)
+            await self._store.tx([*ops, changed.put()])
+            self._shelf.replace(changed)
+
+    async def _count_anew(self, webhook: Webhook) -> None:
+        """It has heard something, so that its failures count anew."""
         async with self._shelf.changing:
             current = await self._shelf.find(webhook.owner, webhook.webhook_id)
             if current is not None:
-                failures = current.failures + 1
-                reason = f"{failures} deliveries in a row were given up" if failures >= DISABLE_AFTER else None
-                await self._write(replace(current, failures=failures), reason)
-
-    async def _change(self, webhook: Webhook, reason: str | None = None) -> None:
-        """It has heard something, so that its failures count anew, or with a reason it is disabled."""
-        async with self._shelf.changing:
-            current = await self._shelf.find(webhook.owner, webhook.webhook_id)
-            if current is not None:
-                await self._write(replace(current, failures=0), reason)
-
-    async def _write(self, webhook: Webhook, reason: str | None) -> None:
-        if reason is not None:
-            logger.warning("webhook %s is disabled: %s", webhook.webhook_id, reason)
-            webhook = replace(webhook, disabled_at=self._clock.now(), disabled_reason=reason)
-        await self._store.tx([webhook.put()])
-        self._shelf.replace(webhook)
+                changed = replace(current, failures=0)
+                await self._store.tx([changed.put()])
+                self._shelf.replace(changed)
