@@ -51,7 +51,7 @@ def test_the_readmes_agent_answers_the_readmes_call(host: Host):
 def test_the_readmes_curl_lines_answer(host: Host):
     (curl,) = [block.text for block in blocks(read("README.md")) if "curl -s" in block.text]
 
-    names, text = bash(curl, host).split("\n", 3)[:3], bash(curl, host).split("\n", 3)[3]
+    *names, text = bash(curl, host).split("\n", 4)
 
     assert names == ['"web_search"', '"screenshot"', '"summarize"', '"summarize_pdf"']
     assert text.startswith("Here are the top 5 results for 'how do tides work':\n\n1. ")
