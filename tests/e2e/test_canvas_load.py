@@ -1,5 +1,6 @@
 """Large boards with two editors, two hundred calls at once, and a host that is killed in the middle of calls."""
 
+import contextlib
 import signal
 import sqlite3
 from collections import Counter
@@ -15,6 +16,7 @@ from tests.e2e.running import eventually
 from tests.e2e.test_python_card import text_of, write_card
 from tests.pids import until_gone
 from toolwire.canvas.card_calls import MAX_IN_FLIGHT
+from toolwire.canvas.history import MAX_STEPS
 
 pytestmark = pytest.mark.e2e
 
@@ -201,3 +203,29 @@ async def call_while_it_is_killed(host: Host, agent: dict[str, Any], folder: Pat
 def paused(board: dict[str, Any]) -> dict[str, Any]:
     """A board without how its cards do, which starts anew with the host."""
     return {**board, "cards": [{**card, "state": ""} for card in board["cards"]]}
+
+
+async def test_edits_that_were_answered_survive_a_kill_in_the_middle_of_others(tmp_path: Path) -> None:
+    answered: list[str] = []
+    async with running_host(tmp_path) as first:
+        path = f"/workspaces/{(await first.ask('POST', '/workspaces', {'name': 'desk'}))['id']}"
+
+        async def edit() -> None:
+            with contextlib.suppress(httpx2.TransportError):
+                while True:
+                    answered.append((await first.ask("POST", f"{path}/cards", {"kind": "note"}))["id"])
+
+        async with anyio.create_task_group() as editors:
+            for _ in range(8):
+                editors.start_soon(edit)
+            await eventually(lambda: len(answered) > 100)
+            first.process.stop(signal.SIGKILL)
+    async with running_host(tmp_path) as second:
+        board = await second.ask("GET", path)
+        cards = {card["id"] for card in board["cards"]}
+        assert cards >= set(answered)
+        assert board["version"] == 1 + len(cards)
+        steps = min(len(cards), MAX_STEPS)
+        for _ in range(steps):
+            board = await second.ask("POST", f"{path}/undo")
+        assert (len(board["cards"]), board["can_undo"]) == (len(cards) - steps, False)
