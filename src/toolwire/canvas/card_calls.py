@@ -18,13 +18,12 @@ from msgspec import Struct
 from toolwire.canvas.arrow_log import ArrowLog, Place
 from toolwire.canvas.card_port import WAKE_S, Connection, Connections, DidNotStart
 from toolwire.canvas.card_results import result_of
-from toolwire.canvas.copies import Copy, copies_of, picked, reached
+from toolwire.canvas.copies import Copy, copies_of, is_granted, picked, reached
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.card.manifest import ToolSpec
-from toolwire.core.board import Board
 from toolwire.core.call import Call
 from toolwire.core.errors import PackageNotFound
 from toolwire.core.event import Progress
@@ -340,7 +339,7 @@ class CardCalls:
             if after is None or copy.card.id not in after.board.cards:
                 words = "the card was removed"
                 flight.stop(failed(f"{words} while it ran this", "agent_lost"), "unloaded", words)
-            elif not _is_granted(after.board, copy, flight.target.tool):
+            elif not is_granted(after.board, copy, flight.target.tool):
                 words = "the arrow to this card was removed"
                 flight.stop(failed(f"{words}; ask the user to draw it again", "forbidden"), "disconnected", words)
             elif not after.is_open and flight.connection is None:
@@ -366,14 +365,6 @@ class _Line:
     def __init__(self, places: int) -> None:
         self.room = anyio.Semaphore(places)
         self.users = 0
-
-
-def _is_granted(board: Board, copy: Copy, tool: str) -> bool:
-    """Whether the arrow that a call goes through is still there, and still lets the tool through."""
-    arrow = board.arrows.get(copy.arrow.id)
-    if arrow is None or arrow.other_end(copy.agent_card.id) != copy.card.id:
-        return False
-    return arrow.tools is None or tool in arrow.tools
 
 
 def _turned_off(copy: Copy) -> Result:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from toolwire.canvas.workspaces import Workspace, Workspaces
-from toolwire.core.board import Arrow, Card, grants
+from toolwire.core.board import Arrow, Board, Card, grants
 from toolwire.core.result import Result, failed
 
 
@@ -38,6 +38,14 @@ def copies_of(found: Sequence[Copy], package: str, tool: str) -> list[Copy]:
         if copy.card.package == package and (copy.arrow.tools is None or tool in copy.arrow.tools)
     }
     return list(fitting.values())
+
+
+def is_granted(board: Board, copy: Copy, tool: str) -> bool:
+    """Whether the arrow that a call goes through is still there, between the same cards, and lets the tool through."""
+    arrow = board.arrows.get(copy.arrow.id)
+    if arrow is None or arrow.other_end(copy.agent_card.id) != copy.card.id:
+        return False
+    return arrow.tools is None or tool in arrow.tools
 
 
 def picked(copies: Sequence[Copy], named: str | None, states: Sequence[str]) -> Copy | Result:

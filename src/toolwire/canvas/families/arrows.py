@@ -11,7 +11,7 @@ import anyio
 from msgspec import Struct
 
 from toolwire.canvas.arrow_log import ArrowLog, Place
-from toolwire.canvas.copies import Copy, picked, reached
+from toolwire.canvas.copies import Copy, is_granted, picked, reached
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
@@ -87,8 +87,9 @@ def card_tool(name: str, title: str, description: str, read_only: bool = False, 
 class _Flight:
     """A call under way."""
 
-    def __init__(self, copy: Copy) -> None:
+    def __init__(self, copy: Copy, tool: str) -> None:
         self.copy = copy
+        self.tool = tool
         self.scope = anyio.CancelScope()
         self.told: Result | None = None
 
@@ -144,7 +145,7 @@ class ArrowCalls:
             running.progress(line)
             emit(Progress(steps, message=line))
 
-        progress, flight, result = Progressing(self._timekeeper, tell), _Flight(copy), None
+        progress, flight, result = Progressing(self._timekeeper, tell), _Flight(copy, offer.tool.name), None
         self._flights.add(flight)
         try:
             result = await self._run(flight, offer, Passage(call, agent, copy, progress.say))
@@ -175,7 +176,7 @@ class ArrowCalls:
                 continue
             if after is None or copy.card.id not in after.board.cards:
                 flight.stop("the card was removed while it ran this", "agent_lost")
-            elif copy.arrow.id not in after.board.arrows:
+            elif not is_granted(after.board, copy, flight.tool):
                 flight.stop("the arrow to this card was removed; ask the user to draw it again", "forbidden")
 
 
