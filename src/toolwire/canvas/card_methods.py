@@ -21,6 +21,8 @@ from toolwire.card.texts import cleaned
 from toolwire.core.board import Card
 from toolwire.core.errors import Conflict, InvalidParam
 from toolwire.wire.card_messages import (
+    LEAST_COMMAND_MS,
+    MOST_COMMAND_MS,
     CardParams,
     CommandParams,
     CommandResult,
@@ -35,9 +37,6 @@ from toolwire.wire.card_messages import (
     ValueResult,
     WriteParams,
 )
-
-LEAST_COMMAND_MS = 1_000
-MOST_COMMAND_MS = 120_000
 
 
 class CommandTerminals(Protocol):

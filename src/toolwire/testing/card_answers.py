@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
+from toolwire.canvas.card_storage import MAX_BYTES, MAX_KEY_CHARS, MAX_VALUE_BYTES
 from toolwire.card.errors import CardError
 from toolwire.card.manifest import Manifest
+from toolwire.card.texts import cleaned
 from toolwire.wire.card_messages import (
+    LEAST_COMMAND_MS,
+    MOST_COMMAND_MS,
     CardParams,
     CardRef,
     CommandParams,
@@ -62,11 +67,14 @@ class CardAnswers:
 
     def _list(self, params: CardParams) -> Struct:
         self._need("agents.read")
-        self._copy(params.card)
+        self.copy(params.card)
         return PeersResult(self._agents)
 
     def _run(self, params: CommandParams) -> Struct:
         self._check_terminal(params.terminal, params.card)
+        if not LEAST_COMMAND_MS <= params.timeout_ms <= MOST_COMMAND_MS:
+            words = f"timeoutMs goes from {LEAST_COMMAND_MS} to {MOST_COMMAND_MS}, not {params.timeout_ms}"
+            raise CardError("invalid_param", words)
         ran = self._run_command(params.terminal, params.command)
         return CommandResult(0, ran) if isinstance(ran, str) else ran
 
@@ -76,7 +84,9 @@ class CardAnswers:
         return DONE
 
     def _ask(self, params: ConfirmParams) -> Struct:
-        self._copy(params.card)
+        if not cleaned(params.title, 1):
+            raise CardError("invalid_param", "a question needs a title")
+        self.copy(params.card)
         return ConfirmResult(self._confirm if isinstance(self._confirm, bool) else self._confirm(params))
 
     def _get(self, params: StoreParams) -> Struct:
@@ -84,7 +94,13 @@ class CardAnswers:
         return ValueResult(params.key in kept, kept.get(params.key))
 
     def _set(self, params: StoreSetParams) -> Struct:
-        self._kept(params)[params.key] = params.value
+        kept = self._kept(params)
+        if not 1 <= len(params.key) <= MAX_KEY_CHARS or "\0" in params.key:
+            raise CardError("invalid_param", f"a key has 1 to {MAX_KEY_CHARS} characters, not {params.key[:40]!r}")
+        sizes = {key: len(msgspec.json.encode(value)) for key, value in {**kept, params.key: params.value}.items()}
+        if sizes[params.key] > MAX_VALUE_BYTES or sum(sizes.values()) > MAX_BYTES[params.scope]:
+            raise CardError("quota_exceeded", "there is no room for this; keep less")
+        kept[params.key] = params.value
         return DONE
 
     def _delete(self, params: StoreParams) -> Struct:
@@ -99,10 +115,15 @@ class CardAnswers:
         return DONE
 
     def _kept(self, params: StoreParams | StoreSetParams | StoreScopeParams) -> dict[str, Any]:
-        holder = self._manifest.name if params.scope == "package" else self._copy(params.card)
+        holder = self._manifest.name if params.scope == "package" else self.copy(params.card)
         return self.storage.setdefault(holder, {})
 
-    def _copy(self, named: str | None) -> str:
+    def copy(self, named: str | None) -> str:
+        """The id of the copy that a request is about.
+
+        Raises:
+            CardError: it names none.
+        """
         ids = [copy.id for copy in self.copies]
         if named is None and len(ids) == 1:
             return ids[0]
@@ -117,7 +138,7 @@ class CardAnswers:
 
     def _check_terminal(self, terminal: str, card: str | None) -> None:
         self._need("terminals.write")
-        self._copy(card)
+        self.copy(card)
         if not any(peer.id == terminal and peer.kind == "shell" and peer.connected for peer in self._agents):
             words = f"no terminal {terminal!r} is connected to this card; ask the user to draw an arrow to one"
             raise CardError("not_connected", words)

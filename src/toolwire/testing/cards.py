@@ -333,6 +333,8 @@ class MockHost:
         return DONE
 
     def _write_log(self, params: LogParams) -> Struct:
+        if params.card is not None:
+            self._fakes.copy(params.card)
         self.logs.append(params)
         return DONE
 

@@ -20,6 +20,9 @@ MAX_PARTS = 16
 MAX_PROGRESS_CHARS = 200
 MAX_ERROR_CHARS = 4_000
 MAX_LOG_CHARS = 2_000
+LEAST_COMMAND_MS = 1_000
+MOST_COMMAND_MS = 120_000
+"""How long a card may have a command run."""
 
 CancelCode: TypeAlias = Literal["cancelled", "deadline", "disconnected", "disabled", "unloaded"]
 """Why a call is not wanted any more (cards.md decision 25)."""
