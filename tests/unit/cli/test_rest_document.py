@@ -43,7 +43,7 @@ async def test_every_route_of_both_faces_is_in_the_document(tmp_path: Path):
 async def test_the_document_is_valid(tmp_path: Path):
     async with open_site(tmp_path) as site:
         found = await document(site)
-        OpenAPIV31SpecValidator(found).validate()  # pyright: ignore[reportArgumentType, reportUnknownMemberType]
+        OpenAPIV31SpecValidator(found).validate()
         assert set(found["components"]["securitySchemes"]) == KINDS
 
 
@@ -64,7 +64,7 @@ async def test_no_route_with_a_key_opens_without_one_or_with_another_kind(tmp_pa
 
 async def status(client: httpx2.AsyncClient, method: str, path: str, key: str | None) -> int:
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
-    body = {} if method in ("post", "put", "patch") else None
+    body: dict[str, str] | None = {} if method in ("post", "put", "patch") else None
     return (await client.request(method.upper(), path, headers=headers, json=body)).status_code
 
 
