@@ -152,13 +152,7 @@ class BoardRoutes:
             shown |= {"toolbox_url": self._toolbox_url(agent.agent_id), "agent_key": key}
         return answer(shown, 201)
 
-    @described(
-        "oag",
-        BoardCard,
-        body=CardPatch,
-        errors="agent_not_found package_not_found consent_required conflict",
-        parameters=(SEEN,),
-    )
+    @described("oag", BoardCard, body=CardPatch, errors="conflict", parameters=(SEEN,))
     async def change_card(self, request: Request) -> Response:
         """Move, resize or rename a card, or change what it says."""
         visitor = self._reader.owner(request)
@@ -166,7 +160,7 @@ class BoardRoutes:
         changes = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not UNSET}
         card_id = path_param(request, "c")
         workspace = self._workspace(request, visitor)
-        self.check_card(visitor.owner, replace(workspace.card(card_id), **changes))
+        self._check_changed(visitor.owner, replace(workspace.card(card_id), **changes))
         workspace = await self._editor.edit(
             request, visitor, lambda board: (PutCard(replace(_card(board, card_id), **changes)),)
         )
@@ -252,13 +246,29 @@ class BoardRoutes:
         return card, agent
 
     def check_card(self, owner: str, card: Card) -> None:
-        """Whether a card may stand on a board of this owner.
+        """Whether a card may be put on a board of this owner.
 
         Raises:
-            InvalidParam: a text is too long or a number out of bounds.
+            InvalidParam: a text is too long or a number out of bounds, or it stands for what its kind does not.
             PackageNotFound, ConsentRequired: as `Placeable.title_of`.
             AgentNotFound: it stands for an agent that the owner has not.
             Forbidden: it would run programs, and the host does not trust the owner with that.
+        """
+        self._check_changed(owner, card)
+        if (card.package is None) is (card.kind == "card"):
+            raise InvalidParam("a card of kind 'card' is a copy of a package, and no other is", param="package")
+        if (card.agent_id is None) is (card.kind == "agent"):
+            raise InvalidParam("a card of kind 'agent' stands for an agent, and no other does", param="agent_id")
+        if card.package is not None:
+            self._packages.title_of(owner, card.package)
+        if card.agent_id is not None:
+            self._directory.agent(owner, card.agent_id)
+
+    def _check_changed(self, owner: str, card: Card) -> None:
+        """Whether a card may be as it is now; what it stands for may be gone by now, and it can be moved all the same.
+
+        Raises:
+            InvalidParam, Forbidden: as `check_card`.
         """
         if not card.title.strip() or len(card.title) > MAX_TITLE_CHARS or not card.title.isprintable():
             raise InvalidParam(f"a title has 1 to {MAX_TITLE_CHARS} printable characters", param="title")
@@ -268,10 +278,6 @@ class BoardRoutes:
             raise InvalidParam(f"width and height go from 0 to {MAX_SIZE:.0f}", param="width")
         if card.kind == "terminal" or (card.kind == "agent" and "command" in card.content):
             check_trust(self._directory, owner)
-        if card.package is not None:
-            self._packages.title_of(owner, card.package)
-        if card.agent_id is not None:
-            self._directory.agent(owner, card.agent_id)
 
 
 def _card(board: Board, card_id: str) -> Card:

@@ -200,7 +200,7 @@ def _frame(moment: Moment) -> bytes:
 
 
 def _as_new(board: Board) -> Board:
-    """A board's copy, whose cards and arrows have ids of their own; no agent comes along with it."""
+    """A board's copy, whose cards and arrows have ids of their own; its agents and packages are the importer's."""
     ids = {card_id: new_id("card") for card_id in board.cards}
     cards = {ids[card_id]: replace(card, id=ids[card_id]) for card_id, card in board.cards.items()}
     arrows: list[Arrow] = []
