@@ -139,7 +139,16 @@ class CanvasFamily:
         changes: list[PutCard | PutArrow] = [PutCard(card)]
         if joined:
             changes.append(PutArrow(Arrow(new_id("arw"), here.card.id, card.id)))
-        await self._workspaces.edit(agent.owner, here.workspace.id, lambda _: tuple(changes))
+
+        def make(board: Board) -> Edit:
+            _check_allowed(board, here.card.id)
+            placed = _placed(board, agent)
+            if placed >= MAX_SPAWNED:
+                words = f"{placed} cards here are yours, and more may not be; remove some with canvas_remove_card"
+                raise Conflict(words)
+            return tuple(changes)
+
+        await self._workspaces.edit(agent.owner, here.workspace.id, make)
         more = "It is connected to you." if joined else "Ask the user to draw an arrow from you to it."
         return Result(
             (Text(f"Placed {card.title!r} with the id {card.id}. {more}"),), {"card": card.id, "connected": joined}
@@ -156,16 +165,13 @@ class CanvasFamily:
             content["text"] = text
         if kind == "todo":
             content["todos"] = []
-        placed = sum(card.content.get(SPAWNED_BY) == agent.agent_id for card in here.workspace.board.cards.values())
-        if placed >= MAX_SPAWNED:
-            raise Conflict(f"{placed} cards here are yours, and more may not be; remove some with canvas_remove_card")
         title = arguments.get("title") or (str(kind) if package is None else self._title_of(agent.owner, package))
         return Card(
             new_id("card"),
             "note" if kind == "todo" else arguments["kind"],
             title,
             here.card.x + BESIDE,
-            here.card.y + 40.0 * (placed % 20),
+            here.card.y + 40.0 * (_placed(here.workspace.board, agent) % 20),
             package=package,
             content=content,
         )
@@ -178,7 +184,13 @@ class CanvasFamily:
                 continue
             if card.content.get(SPAWNED_BY) != agent.agent_id:
                 raise Forbidden("you may remove only cards that you have placed yourself; ask the user to remove this")
-            await self._workspaces.edit(agent.owner, here.workspace.id, lambda board: _removal(board, wanted))
+            _check_open(here.workspace)
+
+            def make(board: Board, here: Standing = here) -> Edit:
+                _check_allowed(board, here.card.id)
+                return _removal(board, wanted)
+
+            await self._workspaces.edit(agent.owner, here.workspace.id, make)
             return Result((Text(f"Removed {card.title!r}."),), {"card": card.id})
         raise CardNotFound(f"there is no card {wanted!r} where you stand; look with canvas_list")
 
@@ -199,8 +211,7 @@ class CanvasFamily:
         if len(places) != 1:
             listed = "; ".join(f"{one.workspace.id} ({one.workspace.name!r})" for one in self._standing(agent))
             raise InvalidParam(f"say in 'workspace' which one is meant: {listed or 'none is yours'}", param="workspace")
-        if not places[0].workspace.is_open:
-            raise Forbidden(f"ask the user to open the workspace {places[0].workspace.name!r}, then try again")
+        _check_open(places[0].workspace)
         return places[0]
 
 
@@ -212,6 +223,23 @@ def _handler(agent: AgentInfo, body: Callable[[AgentInfo, JsonObject], Awaitable
             return failed(error.told, error.code)
 
     return handle
+
+
+def _check_open(workspace: Workspace) -> None:
+    if not workspace.is_open:
+        raise Forbidden(f"ask the user to open the workspace {workspace.name!r}, then try again")
+
+
+def _check_allowed(board: Board, card_id: str) -> None:
+    """Refuse an edit of an agent whose card is gone, or may not change the board any more."""
+    card = board.cards.get(card_id)
+    if card is None or card.content.get(ALLOWED) is not True:
+        raise Forbidden("you may not change this board any more; ask the user to let you")
+
+
+def _placed(board: Board, agent: AgentInfo) -> int:
+    """How many cards of a board an agent has placed."""
+    return sum(card.content.get(SPAWNED_BY) == agent.agent_id for card in board.cards.values())
 
 
 def _removal(board: Board, card_id: str) -> Edit:

@@ -23,6 +23,7 @@ from toolwire.providers.function import LocalTool
 MAX_NOTE_CHARS: Final = 100_000
 MAX_TODOS: Final = 500
 MAX_TODO_CHARS: Final = 2_000
+MAX_ID_DIGITS: Final = 9
 
 _TEXT: Final[JsonObject] = {"type": "string", "maxLength": MAX_NOTE_CHARS, "required": True}
 _TODO: Final[JsonObject] = {"type": "string", "minLength": 1, "maxLength": MAX_TODO_CHARS}
@@ -218,18 +219,19 @@ def text_of(content: JsonObject) -> str:
 
 def todos_of(content: JsonObject) -> list[Todo]:
     """The items of a list; what is no item, because somebody else wrote it, is left out."""
-    found: list[Todo] = []
+    found: dict[str, Todo] = {}
     given: Any = content.get("todos")
     if not isinstance(given, list):
-        return found
+        return []
+    last = 0
     for value in cast("list[Any]", given):
         try:
-            item = msgspec.convert({"id": _next_id(found), **value}, Todo)
+            item = msgspec.convert({"id": f"t{last + 1}", **value}, Todo)
         except (TypeError, msgspec.ValidationError):
             continue
-        if all(item.id != other.id for other in found):
-            found.append(item)
-    return found
+        if found.setdefault(item.id, item) is item:
+            last = max(last, _number_of(item))
+    return list(found.values())
 
 
 def shown_todos(todos: Sequence[Todo]) -> Result:
@@ -245,8 +247,13 @@ def _numbered(passage: Passage) -> Iterable[tuple[int, JsonObject]]:
 
 def _next_id(todos: Sequence[Todo]) -> str:
     """An id that no item has or, as far as one can tell, had."""
-    numbers = [int(one.id[1:]) for one in todos if one.id[:1] == "t" and one.id[1:].isdecimal()]
-    return f"t{max(numbers, default=0) + 1}"
+    return f"t{max(map(_number_of, todos), default=0) + 1}"
+
+
+def _number_of(item: Todo) -> int:
+    """The number in an id that we gave; 0 for one that somebody else made up."""
+    digits = item.id[1:]
+    return int(digits) if item.id[:1] == "t" and len(digits) <= MAX_ID_DIGITS and digits.isdecimal() else 0
 
 
 def _check_has(todos: Sequence[Todo], wanted: str | None) -> None:
