@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskStatus
@@ -34,6 +34,9 @@ from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.parking import Parking
 from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncBaseTransport
 
 LOCAL_CALLER = Caller(principal="local", owner="local", surface="mcp")
 """Whoever reaches a tool server on this machine: it has no keys and listens on loopback."""
@@ -95,6 +98,13 @@ def open_poster(config: Config, clock: Clock) -> Poster:
     from toolwire.adapters.http_post import HttpPoster
 
     return HttpPoster(clock, config.webhook_timeout_s, config.webhook_allow_cidrs)
+
+
+def remote_transports(config: Config) -> Callable[[str, bool], Callable[[], "AsyncBaseTransport"]]:
+    """What carries requests to remote MCP servers, by URL; see `gateway.remotes.TransportFor`."""
+    from toolwire.adapters.http_remote import RemoteTransports
+
+    return RemoteTransports(config.remote_allow_cidrs)
 
 
 def open_documents() -> Callable[[str, int], Awaitable[bytes]]:

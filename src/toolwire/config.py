@@ -147,6 +147,10 @@ class Config(Struct, frozen=True):
         Networks,
         _says("Networks whose webhooks may be told although they are not public, over http and at any port, too."),
     ] = ()
+    remote_allow_cidrs: Annotated[
+        Networks,
+        _says("Networks whose remote MCP servers may be added although they are not public, over http, too."),
+    ] = ()
     compat_headers: Annotated[
         tuple[Literal["beeos"], ...],
         _says("Sets of headers under others' names that webhooks carry, too: `beeos`.", "a list of: beeos"),
@@ -313,7 +317,7 @@ def _checked(given: _Given) -> Any:
     """
     hint = typing.get_type_hints(Config, include_extras=True)[given.name]
     value: Any = msgspec.convert(given.raw, hint, strict=not given.is_text)
-    if given.name == "webhook_allow_cidrs":
+    if given.name.endswith("_allow_cidrs"):
         _check_networks(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError

@@ -51,6 +51,7 @@ ERRORS: dict[str, ErrorRow] = {
     "card_not_found": _transport(404),
     "arrow_not_found": _transport(404),
     "package_not_found": _transport(404),
+    "consent_not_found": _transport(404),
     "resource_not_found": ErrorRow(-32002, 200, 400, 404),
     "route_not_found": _transport(404),
     "method_not_allowed": _transport(405),

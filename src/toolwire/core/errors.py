@@ -223,6 +223,12 @@ class PackageNotFound(ToolwireError):
     code = "package_not_found"
 
 
+class ConsentNotFound(ToolwireError):
+    """Nothing waits for this owner's consent under that id."""
+
+    code = "consent_not_found"
+
+
 class RouteNotFound(ToolwireError):
     """No such path."""
 

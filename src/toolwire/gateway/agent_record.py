@@ -16,8 +16,8 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
 
     `name` is what its owner calls it and unique with that owner; `display_name`, `version`, `description`, `skills`,
     `resources`, `prompts` and `completions` are what it says of itself when it registers. `set_description` is the
-    owner's word and wins over `description`. `delivery_mode` is `None` until a registration sets it. Times are Unix
-    seconds, UTC.
+    owner's word and wins over `description`. `delivery_mode` is `None` until a registration sets it. `remote` says that
+    a remote MCP server is behind it, for which the gateway itself registers. Times are Unix seconds, UTC.
     """
 
     agent_id: str
@@ -37,6 +37,7 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     prompts: tuple[JsonObject, ...] = ()
     synced_at: float | None = None
     completions: bool = False
+    remote: bool = False
 
     @property
     def mode(self) -> DeliveryMode:

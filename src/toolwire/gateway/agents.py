@@ -99,7 +99,13 @@ class Agents:
                 logger.error("agent %s offers nothing until it registers anew: %s", record.agent_id, error.message)
 
     async def create(
-        self, owner: str, name: str, description: str | None = None, agent_id: str | None = None
+        self,
+        owner: str,
+        name: str,
+        description: str | None = None,
+        agent_id: str | None = None,
+        *,
+        remote: bool = False,
     ) -> AgentRecord:
         """Make an agent; nothing is attached to it yet.
 
@@ -108,6 +114,7 @@ class Agents:
             name: what its owner calls it, unique with that owner.
             description: the owner's word on it; `None` leaves that to the agent.
             agent_id: its id, for one that must have a known one; `None` mints one.
+            remote: a remote MCP server is behind it, and nobody attaches.
 
         Raises:
             InvalidParam: the name is empty, longer than 128, not printable, or name or id cannot stand in a path.
@@ -116,7 +123,8 @@ class Agents:
         """
         name = _checked_name(name)
         now = self._clock.now()
-        record = AgentRecord(agent_id or new_id("agent"), owner, name, now, now, set_description=description)
+        agent_id = agent_id or new_id("agent")
+        record = AgentRecord(agent_id, owner, name, now, now, set_description=description, remote=remote)
         if not valid_tool_name(record.agent_id):
             raise InvalidParam(f"an agent's id has 1 to 64 of A-Z a-z 0-9 _ -, not {agent_id!r}", param="agent_id")
         async with self._writing:
@@ -207,8 +215,10 @@ class Agents:
             await self._commit(agent, changed)
             return changed
 
-    async def sync(self, agent_id: str, registration: Registration) -> dict[str, int]:
+    async def sync(self, agent_id: str, registration: Registration, *, by_gateway: bool = False) -> dict[str, int]:
         """Take what an agent says of itself in place of what it said before (gateway.md 4, §6).
+
+        Of an agent that is a remote server the gateway says it, `by_gateway`.
 
         Returns:
             How many skills were created, updated and deactivated, under these words.
@@ -217,12 +227,15 @@ class Agents:
             AgentNotFound: there is no such agent.
             InvalidParam: a skill, resource or prompt cannot be taken; nothing has changed. `param` says which.
             PayloadTooLarge: all of it together is larger than `MAX_REGISTRATION_BYTES`.
-            Conflict: another delivery mode than the registered one, or a change elsewhere at the same time.
+            Conflict: another delivery mode than the registered one, a change elsewhere at the same time, or the agent
+                is a remote server.
             StoreUnavailable: the store cannot be written; nothing has changed.
         """
         async with self._writing:
             agent = self._agent(agent_id)
             record = agent.record
+            if record.remote and not by_gateway:
+                raise Conflict(f"agent {record.name!r} is a remote server; create another agent to attach to")
             mode = registration.delivery_mode
             if mode is not None and record.delivery_mode not in (None, mode):
                 raise Conflict(
@@ -314,7 +327,7 @@ class Agents:
         """Offer what the record says; whether the list of tools is another one than before."""
         record = agent.record
         tools = tools_of(record.agent_id, record.version, record.skills)
-        fallback = not tools and self._fallback_tool
+        fallback = not tools and self._fallback_tool and not record.remote
         if fallback:
             tools = [message_tool(record.agent_id, record.display_name or record.name)]
         asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask}

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 from msgspec import Struct
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from toolwire.compose import Opened, open_data
+from toolwire.compose import Opened, open_data, remote_transports
 from toolwire.config import Config
 from toolwire.core.call import Call
 from toolwire.core.handler import Handler
@@ -31,6 +32,8 @@ from toolwire.gateway.oauth.server import grants_of, open_oauth
 from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.rates import Rates
+from toolwire.gateway.remote_agent import RemoteDelegate
+from toolwire.gateway.remotes import Remotes
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.rest_calls import RestCalls
 from toolwire.gateway.routes_agents import AgentRoutes
@@ -41,6 +44,7 @@ from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.gateway.routes_files import FileRoutes
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
+from toolwire.gateway.routes_remotes import RemoteRoutes
 from toolwire.gateway.webhook_service import webhook_service
 from toolwire.providers.agent import AgentProvider
 from toolwire.providers.schema import compile_validator
@@ -67,6 +71,7 @@ class Gateway(Struct, frozen=True):
     engine: Engine
     owner_key: str | None
     sign_ins: SignIns
+    remotes: Remotes
     routes: Sequence[BaseRoute]
 
 
@@ -92,11 +97,17 @@ def _http_settings(config: Config) -> HttpSettings:
     )
 
 
-def _agent_routes(config: Config, reader: Reader, agents: Agents, keys: Keys, presence: Presence) -> AgentRoutes:
-    def is_online(agent_id: str) -> bool:
-        return presence.desk(agent_id).online
+def _mcp_url(config: Config, agent_id: str) -> str:
+    return f"{config.public_url or ''}/{agent_id}/mcp"
 
-    return AgentRoutes(reader, agents, keys, is_online, lambda agent_id: f"{config.public_url or ''}/{agent_id}/mcp")
+
+def _agent_routes(
+    config: Config, reader: Reader, agents: Agents, keys: Keys, presence: Presence, remotes: Remotes
+) -> AgentRoutes:
+    def is_online(agent_id: str) -> bool:
+        return presence.desk(agent_id).online or remotes.connected(agent_id)
+
+    return AgentRoutes(reader, agents, keys, is_online, partial(_mcp_url, config))
 
 
 @asynccontextmanager
@@ -109,10 +120,14 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     kept = file_service(config, opened)
     mail = message_service(config, opened, lambda agent_id: agents.get(agent_id).mode, kept.attachments)
 
-    def provider_for(record: AgentRecord) -> AgentProvider:
-        return AgentProvider(record.agent_id, mail.courier, settler=kept.settler(record, agents))
+    def provider_for(record: AgentRecord) -> AgentProvider | RemoteDelegate:
+        settler = kept.settler(record, agents)
+        if record.remote:
+            return RemoteDelegate(record.agent_id, remotes.find, settler)
+        return AgentProvider(record.agent_id, mail.courier, settler=settler)
 
     agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
+    remotes = Remotes(agents, store, clock, opened.secret, remote_transports(config))
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened)
@@ -130,7 +145,8 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     reader = Reader(auth, agents, config.request_limit_bytes)
     rest_calls = RestCalls(engine, agents, mail.conversations.owns, hooks.webhooks)
     routes: Sequence[BaseRoute] = [
-        *_agent_routes(config, reader, agents, keys, mail.presence).routes(),
+        *_agent_routes(config, reader, agents, keys, mail.presence, remotes).routes(),
+        *RemoteRoutes(reader, agents, keys, remotes, partial(_mcp_url, config)).routes(),
         *KeyRoutes(reader, agents, keys).routes(),
         *oauth.routes(reader),
         *HealthRoutes(store, clock).routes(),
@@ -145,11 +161,18 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
 
     def resume_with(call: Call) -> Handler | None:
         known = agents.known(call.agent_id)
-        return None if known is None else provider_for(known).resume
+        return None if known is None or known.remote else provider_for(known).resume
 
-    async with engine.running(), parking.running(), http.running(), anyio.create_task_group() as tasks:
+    async with (
+        engine.running(),
+        parking.running(),
+        remotes.running(),
+        http.running(),
+        anyio.create_task_group() as tasks,
+    ):
         await keys.load()
         await agents.load()
+        await remotes.load()
         await grants.load()
         await hooks.shelf.load()
         await audit.load()
@@ -159,6 +182,6 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         try:
-            yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, routes)
+            yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, remotes, routes)
         finally:
             tasks.cancel_scope.cancel()

@@ -192,8 +192,9 @@ class RemoteConnection:
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         match self._server:
-            case HttpServer(url=url, headers=headers, auth=auth):
-                http = await stack.enter_async_context(http_client(dict(headers), shown_url(url), auth))
+            case HttpServer(url=url, headers=headers, auth=auth, transport=transport):
+                carried = None if transport is None else transport()
+                http = await stack.enter_async_context(http_client(dict(headers), shown_url(url), auth, carried))
                 return streamable_http_client(url, http_client=http, max_sse_event_size=MAX_BODY_BYTES)
             case server:
                 return child_process(server, self._tail)

@@ -103,14 +103,22 @@ class SteadyTransport(httpx2.AsyncBaseTransport):
 _OF_THE_TRANSFER = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
-def http_client(headers: dict[str, str], shown: str, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
+def http_client(
+    headers: dict[str, str],
+    shown: str,
+    auth: httpx2.Auth | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> httpx2.AsyncClient:
     """A client that sends `headers` with every request and waits for answers as long as its caller does.
 
-    `auth` signs what is sent and sees what is answered, before this transport does.
+    `auth` signs what is sent and sees what is answered, before this transport does. `transport` carries the requests;
+    with one, the proxies of the environment are not asked.
     """
     timeout = httpx2.Timeout(CONNECT_S, read=None, write=None, pool=None)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-    inner = httpx2.AsyncClient(timeout=timeout, limits=limits, auth=auth)
+    inner = httpx2.AsyncClient(
+        timeout=timeout, limits=limits, auth=auth, transport=transport, trust_env=transport is None
+    )
     return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=SteadyTransport(inner, shown))
 
 

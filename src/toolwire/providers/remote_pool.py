@@ -95,6 +95,11 @@ class RemotePool:
     def __len__(self) -> int:
         return len(self._members)
 
+    @property
+    def connected(self) -> bool:
+        """Whether one of the sessions is open now."""
+        return any(member.provider.client is not None for member in self._members.values())
+
     def heard(self, listener: Callable[[Change], None]) -> None:
         """Tell `listener` from now on of what the server says to have changed; it must neither block nor raise."""
         self._listeners.append(listener)

@@ -16,6 +16,10 @@ Protocol: TypeAlias = Literal["auto", "legacy"]
 """`auto` asks for 2026-07-28 and takes 2025-11-25 or older if that is what there is; `legacy` does not ask."""
 
 
+OpenTransport: TypeAlias = "Callable[[], httpx2.AsyncBaseTransport]"
+"""Makes what carries HTTP requests; called once for each connection."""
+
+
 class SessionGone(Exception):
     """The server does not know our session any more and has not looked at the request: connect anew and repeat it."""
 
@@ -45,12 +49,14 @@ class HttpServer(Struct, frozen=True):
         url: where it is.
         headers: go with every request; they are taken for secrets.
         auth: signs the requests, and sees the answers (a 401, a 403) before anybody else does.
+        transport: makes what carries the requests; without it they go wherever the URL leads.
     """
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     protocol: Protocol = "auto"
     auth: "httpx2.Auth | None" = None
+    transport: "OpenTransport | None" = None
 
     def __repr__(self) -> str:
         return "HttpServer(…)"

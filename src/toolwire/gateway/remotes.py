@@ -1,0 +1,273 @@
+"""The remote MCP servers behind this gateway, each an agent of its owner, and what their owners must consent to.
+
+What an owner sees when a server is added is accepted with that; every tool that is new or another later is held until
+the owner accepts exactly that definition. It runs no call itself.
+"""
+
+import hashlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from toolwire.core.call import Caller
+from toolwire.core.errors import ConsentNotFound, Forbidden, InvalidParam, ServiceUnavailable, StoreUnavailable
+from toolwire.core.ports import Clock, Del, Put, Store
+from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.agents import Agents
+from toolwire.gateway.keys import FIRST_OWNER, scan_all
+from toolwire.gateway.remote_agent import RemoteAgent
+from toolwire.gateway.remote_record import (
+    REMOTE_KIND,
+    PlaceBox,
+    RemotePlace,
+    RemoteRecord,
+    decode_record,
+    encode_record,
+)
+from toolwire.providers.remote_pins import PIN_KIND, Held, StoredPins
+from toolwire.providers.remote_pool import PoolRules, RemotePool
+from toolwire.providers.remote_server import HttpServer, OpenTransport, Patience, Server, StdioServer
+from toolwire.providers.remote_upstream import Upstream
+
+logger = logging.getLogger("toolwire.gateway")
+
+REFUSED_KIND = "consent_refused"
+MAX_REMOTES = 100
+"""Of one owner."""
+PATIENCE = Patience(connect_s=15.0)
+
+TransportFor: TypeAlias = Callable[[str, bool], OpenTransport]
+"""What carries the requests to a URL; the second says that whoever named it may run programs here anyway.
+
+Raises:
+    InvalidParam: it is no URL that may be asked.
+"""
+
+
+class Consent(Struct, frozen=True):
+    """A definition that is held. `consent_id` stands for exactly this definition of this tool."""
+
+    consent_id: str
+    agent: AgentRecord
+    tool: str
+    held: Held
+    refused: bool
+
+    @property
+    def kind(self) -> Literal["new", "changed"]:
+        """Whether the tool was ever accepted."""
+        return "new" if self.held.accepted is None else "changed"
+
+
+class Remotes:
+    """All remote servers of this gateway. Call `load` inside `running`.
+
+    Args:
+        agents: each server is one of them.
+        store: where they are kept.
+        clock: wall time.
+        secret: of the gateway, which seals their credentials.
+        transport_for: what carries requests to URLs.
+    """
+
+    def __init__(self, agents: Agents, store: Store, clock: Clock, secret: bytes, transport_for: TransportFor) -> None:
+        self._agents = agents
+        self._store = store
+        self._clock = clock
+        self._box = PlaceBox(secret)
+        self._transport_for = transport_for
+        self._records: dict[str, RemoteRecord] = {}
+        self._servers: dict[str, RemoteAgent] = {}
+        self._refused: set[str] = set()
+        self._tasks: TaskGroup | None = None
+        agents.on_removed(self._agent_removed)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Servers are connected and followed until the block ends."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                with anyio.CancelScope(shield=True):
+                    async with anyio.create_task_group() as closing:
+                        for server in self._servers.values():
+                            closing.start_soon(server.aclose)
+                tasks.cancel_scope.cancel()
+
+    async def load(self) -> None:
+        """Read all servers from the store and begin to follow them; none is waited for.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        self._refused = {row.key for row in await scan_all(self._store, REFUSED_KIND)}
+        for row in await scan_all(self._store, REMOTE_KIND):
+            record = decode_record(row.value)
+            if self._agents.known(record.agent_id) is None:  # removed, and we stopped before its row was
+                await self._forget(record.owner, record.agent_id)
+                continue
+            self._records[record.agent_id] = record
+            place = self._box.open(record)
+            if place is not None:
+                self._keep(self._opened(record, self._server_of(record.owner, place)))
+
+    def find(self, agent_id: str) -> RemoteAgent | None:
+        """The server behind an agent, if there is one that can be used."""
+        return self._servers.get(agent_id)
+
+    def record(self, agent_id: str) -> RemoteRecord | None:
+        """What is kept of the server behind an agent."""
+        return self._records.get(agent_id)
+
+    def connected(self, agent_id: str) -> bool:
+        """Whether a server is connected now."""
+        server = self._servers.get(agent_id)
+        return server is not None and server.connected
+
+    def list(self, owner: str) -> list[AgentRecord]:
+        """An owner's remote servers, oldest first."""
+        return [record for record in self._agents.list(owner) if record.remote]
+
+    async def add(self, owner: str, alias: str, place: RemotePlace) -> AgentRecord:
+        """Make a server an agent of an owner; all that it lists now is accepted with that.
+
+        Raises:
+            InvalidParam: the alias or the place cannot be used.
+            Forbidden: it is a command, and the owner may run no programs here.
+            Conflict: the owner has an agent of that name, or too many servers.
+            ServiceUnavailable: the server cannot be reached, or may not be; nothing was added.
+        """
+        _check_place(owner, place)
+        server = self._server_of(owner, place)
+        if len(self.list(owner)) >= MAX_REMOTES:
+            raise InvalidParam(f"you have {MAX_REMOTES} remote servers, as many as there may be; remove one")
+        agent = await self._agents.create(owner, alias, remote=True)
+        added = False
+        try:
+            sealed = self._box.seal(place, owner, agent.agent_id)
+            now = self._clock.now()
+            record = RemoteRecord(agent.agent_id, owner, place.shown, sealed, now, bool(place.command))
+            await self._store.tx([Put(REMOTE_KIND, owner, agent.agent_id, encode_record(record), expect=0)])
+            self._records[agent.agent_id] = record
+            remote = self._opened(record, server)
+            await remote.settle()
+            added = True
+            self._keep(remote)
+        finally:
+            if not added:
+                with anyio.CancelScope(shield=True):
+                    await self._agents.remove(agent.agent_id)
+        return self._agents.get(agent.agent_id)
+
+    def consents(self, owner: str) -> Sequence[Consent]:
+        """The definitions of an owner's servers that are held, by server and tool."""
+        found: list[Consent] = []
+        for agent in self.list(owner):
+            server = self._servers.get(agent.agent_id)
+            held: Mapping[str, Held] = {} if server is None else server.upstream.held
+            for tool, each in sorted(held.items()):
+                consent_id = _consent_id(agent.agent_id, tool, each)
+                found.append(Consent(consent_id, agent, tool, each, consent_id in self._refused))
+        return found
+
+    def consent(self, owner: str, consent_id: str) -> Consent:
+        """One of them.
+
+        Raises:
+            ConsentNotFound: there is none: it was answered, or the server has changed the tool once more.
+        """
+        for each in self.consents(owner):
+            if each.consent_id == consent_id:
+                return each
+        raise ConsentNotFound(f"nothing waits under {consent_id!r}; list the consents to see what is held now")
+
+    async def accept(self, owner: str, consent_id: str) -> None:
+        """Accept exactly the definition that was shown; its tool may be called from now on.
+
+        Raises:
+            ConsentNotFound: as `consent`.
+            StoreUnavailable: that cannot be kept; nothing has changed.
+        """
+        consent = self.consent(owner, consent_id)
+        server = self._servers[consent.agent.agent_id]
+        await server.upstream.accept([consent.tool])  # takes what is held now before it first waits: what was shown
+        await server.publish()
+        await self._store.tx([Del(REFUSED_KIND, owner, consent_id)])
+        self._refused.discard(consent_id)
+
+    async def refuse(self, owner: str, consent_id: str) -> None:
+        """Leave a definition out for good: it stays held, until it is accepted after all or changes once more.
+
+        Raises:
+            ConsentNotFound: as `consent`.
+            StoreUnavailable: that cannot be kept.
+        """
+        self.consent(owner, consent_id)
+        await self._store.tx([Put(REFUSED_KIND, owner, consent_id, b"")])
+        self._refused.add(consent_id)
+
+    def _server_of(self, owner: str, place: RemotePlace) -> Server:
+        if place.command:
+            return StdioServer(place.command, tuple(place.env.items()))
+        transport = self._transport_for(place.url, owner == FIRST_OWNER)
+        return HttpServer(place.url, tuple(place.headers.items()), transport=transport)
+
+    def _opened(self, record: RemoteRecord, server: Server) -> RemoteAgent:
+        owner, agent_id = record.owner, record.agent_id
+        name = f"the remote server {self._agents.get(agent_id).name!r}"
+        pool = RemotePool(server, self._running, name, PATIENCE, PoolRules(relay_logs=True))
+        pins = StoredPins(self._store, owner, agent_id)
+        upstream = Upstream(pool, pins, Caller(owner, owner, "gateway"), hold_new=True)
+        remote = self._servers[agent_id] = RemoteAgent(agent_id, pool, upstream, self._agents)
+        return remote
+
+    def _keep(self, remote: RemoteAgent) -> None:
+        self._running.start_soon(remote.keep)
+
+    @property
+    def _running(self) -> TaskGroup:
+        if self._tasks is None:
+            raise ServiceUnavailable("the gateway is stopping")
+        return self._tasks
+
+    def _agent_removed(self, agent: AgentRecord) -> None:
+        if agent.remote and self._tasks is not None:
+            self._tasks.start_soon(self._close, agent.owner, agent.agent_id)
+
+    async def _close(self, owner: str, agent_id: str) -> None:
+        self._records.pop(agent_id, None)
+        server = self._servers.pop(agent_id, None)
+        if server is not None:
+            await server.aclose()
+        try:
+            await self._forget(owner, agent_id)
+        except StoreUnavailable as error:  # the next start does it
+            logger.warning("what is kept of the remote server %s stays for now: %s", agent_id, error.message)
+
+    async def _forget(self, owner: str, agent_id: str) -> None:
+        await self._store.tx([Del(REMOTE_KIND, owner, agent_id), Del(PIN_KIND, owner, agent_id)])
+
+
+def _check_place(owner: str, place: RemotePlace) -> None:
+    if bool(place.url) is bool(place.command):
+        raise InvalidParam("a remote server has either a url or a command", param="url")
+    if place.command and owner != FIRST_OWNER:
+        raise Forbidden("only the owner who has set up this host may add a command; add the URL of a server")
+    if place.command and place.headers:
+        raise InvalidParam("headers are for a server at a URL; a command has env", param="headers")
+    if place.url and place.env:
+        raise InvalidParam("env is for a server that a command starts; a URL has headers", param="env")
+
+
+def _consent_id(agent_id: str, tool: str, held: Held) -> str:
+    """The same for the same definition, so that nobody accepts another than was shown."""
+    stands_for = "\n".join((agent_id, tool, held.now.digest()))
+    return f"cns_{hashlib.sha256(stands_for.encode()).hexdigest()[:24]}"
