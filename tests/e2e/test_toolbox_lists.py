@@ -4,8 +4,9 @@ Each client asks for its list anew because it was told to, never because a test 
 """
 
 import json
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -156,3 +157,21 @@ async def test_a_typescript_client_sees_what_arrows_grant_as_they_change(
         command = talker.lists(client, mode, agent["toolbox_url"], agent["agent_key"])
         async with typescript_client(command) as next_list:
             await draw_and_remove(host, agent, package, path, next_list)
+
+
+async def test_a_session_goes_on_over_a_restart_and_hears_of_arrows_drawn_after_it(tmp_path: Path) -> None:
+    """The client comes back by itself; its session, its key and its address are as they were."""
+    async with AsyncExitStack() as stack:
+        async with placed(tmp_path) as (first, agent, package, path):
+            next_list = await stack.enter_async_context(listening_session(agent))
+            with anyio.fail_after(PATIENCE_S):
+                assert await next_list() == []
+            port = httpx2.URL(first.ready.url).port or 0
+            first.process.stop(signal.SIGKILL)
+        async with running_host(tmp_path, port) as second:
+            card = await second.ask("POST", f"{path}/cards", {"kind": "card", "package": package})
+            arrow = {"source": card["id"], "target": (await second.ask("GET", path))["cards"][0]["id"]}
+            await second.ask("POST", f"{path}/arrows", arrow)
+            with anyio.fail_after(PATIENCE_S):
+                assert await next_list() == GRANTED
+            await stack.aclose()
