@@ -165,6 +165,7 @@ class ArrowLog:
         loaded = deque((call for _, call in rows if call.call_id not in known), maxlen=KEPT_CALLS)
         loaded.extend(held or ())
         self._held[arrow_id] = loaded
+        self._let_go_of_old()
         return loaded
 
     async def _rows(self, owner: str, arrow_id: str) -> Sequence[tuple[str, LoggedCall]]:
@@ -183,6 +184,8 @@ class ArrowLog:
         if held is not None:  # else the store has it, for whoever reads
             held.append(ended)
             self._held.move_to_end(arrow_id)
+
+    def _let_go_of_old(self) -> None:
         while len(self._held) > HELD_ARROWS:
             self._held.popitem(last=False)
 

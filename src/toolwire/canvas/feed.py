@@ -7,13 +7,16 @@ long to read everything anew. It holds no truth: boards and logs do.
 from collections import deque
 
 import anyio
+import msgspec
 from msgspec import Struct
 
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 
 KEPT_MOMENTS = 1024
-"""For each workspace, of those that happened while somebody was there or lately."""
+"""For each workspace, of those that happened since somebody first looked at it."""
+KEPT_BYTES = 8 * 1024 * 1024
+"""Of the moments of a workspace together, as JSON; the latest is kept whatever its size."""
 
 
 class Moment(Struct, frozen=True):
@@ -24,21 +27,36 @@ class Moment(Struct, frozen=True):
     data: JsonObject
 
 
+_encode = msgspec.json.Encoder().encode
+
 RESET = "reset"
 """The kind of the first moment of a reader that has missed some: what it knows is stale."""
 
 
 class _Page:
-    """One workspace's moments; `first` is the number of the oldest that is kept."""
+    """One workspace's moments; `first` is the number of the oldest that is kept, 0 when the workspace is gone."""
 
     def __init__(self) -> None:
         self.first = 1
         self.moments: deque[Moment] = deque()
+        self.sizes: deque[int] = deque()
+        self.n_bytes = 0
         self.news = anyio.Event()
 
     @property
     def last(self) -> int:
         return self.first + len(self.moments) - 1
+
+    def add(self, moment: Moment, kept: int) -> None:
+        """Keep a moment, and let go of the oldest that are too many or too much."""
+        size = len(_encode(moment.data))
+        self.moments.append(moment)
+        self.sizes.append(size)
+        self.n_bytes += size
+        while len(self.moments) > kept or (self.n_bytes > KEPT_BYTES and len(self.moments) > 1):
+            self.moments.popleft()
+            self.n_bytes -= self.sizes.popleft()
+            self.first += 1
 
 
 class Follower:
@@ -72,12 +90,14 @@ class Feed:
         self._pages: dict[str, _Page] = {}
 
     def tell(self, workspace_id: str, kind: str, data: JsonObject) -> None:
-        """Something has happened; readers are woken, and nobody is waited for."""
-        page = self._page(workspace_id)
-        page.moments.append(Moment(f"{self._age}-{page.last + 1}", kind, data))
-        if len(page.moments) > self._kept:
-            page.moments.popleft()
-            page.first += 1
+        """Something has happened; readers are woken, and nobody is waited for.
+
+        Nothing is kept of a workspace that nobody has looked at, or that is gone: nobody could go on from there.
+        """
+        page = self._pages.get(workspace_id)
+        if page is None:
+            return
+        page.add(Moment(f"{self._age}-{page.last + 1}", kind, data), self._kept)
         page.news.set()
         page.news = anyio.Event()
 
@@ -94,14 +114,8 @@ class Feed:
 
         A reader whose moment is not kept any more gets a `RESET` first, whose id is that of now.
         """
-        page = self._page(workspace_id)
+        page = self._pages.setdefault(workspace_id, _Page())
         return Follower(page, self._age, page.last if after is None else self._number(page, after))
-
-    def _page(self, workspace_id: str) -> _Page:
-        page = self._pages.get(workspace_id)
-        if page is None:
-            page = self._pages[workspace_id] = _Page()
-        return page
 
     def _number(self, page: _Page, id_: str) -> int | None:
         """The number in an id of ours, if all that came after it is still kept."""
