@@ -180,7 +180,7 @@ class CardCalls:
         if flight is None:
             ended = self._ended.get(params.call_id)
             late = "" if ended is None else f", {time.monotonic() - ended:.1f} s after its end"
-            logger.debug("a card answered call %s, which does not wait for it%s", params.call_id, late)
+            logger.debug("a card answered call %.80r, which does not wait for it%s", params.call_id, late)
             return False
         flight.progress.end()
         return flight.answer(result_of(params))

@@ -167,6 +167,8 @@ class CardLinks:
             except InvalidRequest as error:
                 connection.close(error.message, POLICY)
                 return
+            if connection.close_reason is not None:
+                return  # what it may do is not known any more: its package is gone or another, or its copy is
             await desk.take(request, tasks)
 
 

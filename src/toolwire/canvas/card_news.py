@@ -7,6 +7,7 @@ from toolwire.canvas.card_connections import CardConnections
 from toolwire.canvas.card_log import CardLog
 from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_requests import CardRequests
+from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card
@@ -61,8 +62,10 @@ def close_replaced(packages: Packages, connections: CardConnections) -> None:
     packages.on_changed(on_changed)
 
 
-def forget_removed(workspaces: Workspaces, packages: Packages, log: CardLog, arrows: ArrowLog) -> None:
-    """Let go of the lines of cards and packages that are gone."""
+def forget_removed(
+    workspaces: Workspaces, packages: Packages, log: CardLog, arrows: ArrowLog, confirmations: Confirmations
+) -> None:
+    """Let go of the lines and questions of cards and packages that are gone."""
 
     def on_workspace(before: Workspace | None, after: Workspace | None) -> None:
         if before is None:
@@ -70,6 +73,7 @@ def forget_removed(workspaces: Workspaces, packages: Packages, log: CardLog, arr
         kept = Board() if after is None else after.board
         for card_id in before.board.cards.keys() - kept.cards.keys():
             log.forget(card_id)
+            confirmations.withdraw_of(card_id)
         if after is None:
             for arrow_id in before.board.arrows:
                 arrows.let_go(arrow_id)

@@ -106,6 +106,12 @@ class Confirmations:
             raise Conflict(f"question {confirmation_id!r} does not wait any more: it was answered, or its time is up")
         one.end("confirmed" if confirmed else "declined")
 
+    def withdraw_of(self, card_id: str) -> None:
+        """A card is gone: nobody answers for it any more."""
+        for one in self._open.values():
+            if one.confirmation.card == card_id and not one.answered.is_set():
+                one.end("withdrawn")
+
     def _withdraw(self, call_id: str, was_answered: bool) -> None:
         for one in self._open.values():
             if one.confirmation.call_id == call_id and not one.answered.is_set():

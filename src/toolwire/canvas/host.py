@@ -182,7 +182,7 @@ def _cards(
     tell_cards(workspaces, connections, requests)
     close_replaced(packages, connections)
     stop_unplaced(workspaces, processes)
-    forget_removed(workspaces, packages, log, arrows)
+    forget_removed(workspaces, packages, log, arrows, confirmations)
     return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage)
 
 

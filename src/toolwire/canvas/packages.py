@@ -6,6 +6,7 @@ runs nothing of them. Who wants to know when one is accepted, switched or remove
 
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -195,7 +196,7 @@ class Packages:
             Conflict: the owner has too many packages.
         """
         trusted = self._trusts(owner)
-        read = read_source(source, may_read_files=trusted)
+        read = await anyio.to_thread.run_sync(partial(read_source, source, may_read_files=trusted))  # looks at files
         incoming = self._folder / "incoming" / new_id("in")
         await anyio.to_thread.run_sync(lambda: incoming.parent.mkdir(parents=True, exist_ok=True))
         await fetch(read, incoming)
