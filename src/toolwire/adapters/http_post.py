@@ -184,7 +184,7 @@ class HttpPoster:
         return self._opened
 
     async def _post(self, url: httpx2.URL, headers: Mapping[str, str], body: bytes) -> Posted:
-        timeout = dict.fromkeys(("connect", "read", "write", "pool"), self._timeout_s)
+        timeout = {"connect": self._timeout_s / 2}  # so that another address has its turn; all else is timed as a whole
         request = httpx2.Request("POST", url, headers=dict(headers), content=body, extensions={"timeout": timeout})
         response = await self._transport.handle_async_request(request)
         try:
