@@ -1,8 +1,9 @@
 """Puts a gateway together: ports, engine, registry, message service and surfaces; it decides nothing by itself."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Any, TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -55,6 +56,8 @@ from toolwire.surfaces.parking import Parking
 from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
+
+Doing: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Gateway(Struct, frozen=True):
@@ -130,8 +133,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     remotes = Remotes(agents, store, clock, opened.secret, remote_transports(config))
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
-    hooks = webhook_service(config, opened)
-    agents.on_removed(hooks.webhooks.agent_removed)
+    hooks = webhook_service(config, opened, agents)
     audit = Audit(store, engine.recorder, config.audit_bodies)
     engine.observers.append(audit.observe)
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
@@ -163,25 +165,28 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         known = agents.known(call.agent_id)
         return None if known is None or known.remote else provider_for(known).resume
 
-    async with (
-        engine.running(),
-        parking.running(),
-        remotes.running(),
-        http.running(),
-        anyio.create_task_group() as tasks,
-    ):
-        await keys.load()
-        await agents.load()
-        await remotes.load()
-        await grants.load()
-        await hooks.shelf.load()
-        await audit.load()
-        await mail.take_up()
-        for keep in (*mail.keeping, kept.files.keep, hooks.outbox.keep):
-            tasks.start_soon(keep)
+    running = (engine.running(), parking.running(), remotes.running(), http.running())
+    loads = (keys.load, agents.load, remotes.load, grants.load, hooks.shelf.load, audit.load, mail.take_up)
+    async with _upkeep(running, loads, (*mail.keeping, kept.files.keep, hooks.outbox.keep)):
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
-        try:
-            yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, remotes, routes)
-        finally:
-            tasks.cancel_scope.cancel()
+        yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, remotes, routes)
+
+
+@asynccontextmanager
+async def _upkeep(
+    running: Iterable[AbstractAsyncContextManager[object]], loads: Iterable[Doing], keeping: Iterable[Doing]
+) -> AsyncGenerator[None]:
+    """What runs as long as the gateway does: first all of `running`, then what `loads` read, then all of `keeping`."""
+    async with AsyncExitStack() as stack:
+        for each in running:
+            await stack.enter_async_context(each)
+        async with anyio.create_task_group() as tasks:
+            for load in loads:
+                await load()
+            for keep in keeping:
+                tasks.start_soon(keep)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()

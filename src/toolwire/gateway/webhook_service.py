@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from toolwire.compose import Opened, open_poster
 from toolwire.config import Config
+from toolwire.gateway.agents import Agents
 from toolwire.gateway.outbox import Outbox, SendRules
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.routes_webhooks import WebhookRoutes
@@ -25,7 +26,7 @@ class WebhookService(Struct, frozen=True):
         return WebhookRoutes(reader, self.webhooks)
 
 
-def webhook_service(config: Config, opened: Opened) -> WebhookService:
+def webhook_service(config: Config, opened: Opened, agents: Agents) -> WebhookService:
     """Webhooks on ports that are open already; from here on the engine lets them join its commits."""
     engine, store, clock = opened.engine, opened.store, opened.clock
     shelf, box, poster = WebhookShelf(store), SecretBox(opened.secret), open_poster(config, clock)
@@ -37,4 +38,6 @@ def webhook_service(config: Config, opened: Opened) -> WebhookService:
     outbox = Outbox(store, engine.recorder, shelf, box, poster, clock, rules, config.history_ttl_s)
     events.wake, events.wake_soon = outbox.wake, outbox.wake_soon
     engine.endings.witness = events
-    return WebhookService(shelf, Webhooks(engine, shelf, events, box, poster), outbox)
+    webhooks = Webhooks(engine, shelf, events, box, poster)
+    agents.on_removed(webhooks.agent_removed)
+    return WebhookService(shelf, webhooks, outbox)
