@@ -21,7 +21,7 @@ export const MAX_DEPTH = 128;
 /** The code with which the host closes a connection because another one speaks for the card now. */
 export const REPLACED = 4001;
 /** Codes of refusals that only cards are told; all others are those of the host's REST surface. */
-export const FAULT_CODES = ["not_connected", "not_ready", "permission_denied", "quota_exceeded", "declined"] as const;
+export const FAULT_CODES = ["not_connected", "not_ready", "permission_denied", "quota_exceeded"] as const;
 
 export type CancelCode = "cancelled" | "deadline" | "disconnected" | "disabled" | "unloaded";
 

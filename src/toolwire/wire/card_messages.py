@@ -338,6 +338,6 @@ class Fault(_Wire, frozen=True):
     retry_after_ms: int | None = None
 
 
-FAULT_CODES = ("not_connected", "not_ready", "permission_denied", "quota_exceeded", "declined")
+FAULT_CODES = ("not_connected", "not_ready", "permission_denied", "quota_exceeded")
 """Codes that only cards are told: no arrow joins what it asks for, it has not said `host.ready`, its package was not
-given the permission, its storage is full, nobody could be asked."""
+given the permission, its storage is full."""
