@@ -227,6 +227,8 @@ class BoardRoutes:
             title = title or self._packages.title_of(owner, body.package)
         if body.kind == "agent":
             if body.agent_id is None:
+                looks = Card("", body.kind, title or "agent", body.x, body.y, body.width, body.height)
+                self._check_changed(owner, replace(looks, content=body.content))  # before an agent is made for it
                 agent = await self._directory.new_agent(owner, title or "agent")
             else:
                 agent = self._directory.agent(owner, body.agent_id)

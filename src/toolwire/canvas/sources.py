@@ -118,12 +118,16 @@ def find_manifest(folder: Path) -> Path:
 
 
 def _local_source(path: Path) -> Source:
-    resolved = path.resolve()
-    if resolved.is_dir():
-        return Source("dir", str(resolved))
-    if resolved.is_file() and resolved.name.endswith(_ARCHIVES):
+    try:
+        resolved = path.resolve()
+        if resolved.is_dir():
+            return Source("dir", str(resolved))
+        is_file = resolved.is_file()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, or no path at all
+        raise InvalidParam(f"{str(path)[:200]!r} cannot be read: {error.args[-1]}", param="source") from None
+    if is_file and resolved.name.endswith(_ARCHIVES):
         return Source("archive", str(resolved))
-    if resolved.is_file():
+    if is_file:
         raise InvalidParam(f"{path.name!r} is no archive; {', '.join(_ARCHIVES)} are taken", param="source")
     raise InvalidParam(f"there is nothing at {str(path)!r}", param="source")
 

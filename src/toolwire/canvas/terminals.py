@@ -42,6 +42,8 @@ MAX_RUNNING: Final = 100
 """Programs of all terminals together."""
 MAX_TYPED_BYTES: Final = 64 * 1024
 MAX_SCREEN_LINES: Final = 2_000
+MAX_TOLD_CHARS: Final = 200
+"""Of a card's content in a message."""
 URL_VARIABLE: Final = "TOOLWIRE_TOOLBOX_URL"
 KEY_VARIABLE: Final = "TOOLWIRE_AGENT_KEY"
 
@@ -198,29 +200,25 @@ class Terminals:
             if kept.running is not None:
                 raise Conflict("the agent's program is running already; stop it first")
             command = card.content.get("command")
-            if card.agent_id is None or not isinstance(command, str) or not command.strip():
+            if card.agent_id is None or not isinstance(command, str) or not command.strip() or "\0" in command:
                 raise Conflict('this card runs no program; give an agent\'s card the content {"command": "…"}')
             place = await self._place(workspace, card, kept)
             label = f"terminal {card.id}"
-            await self._directory.revoke_agent_keys(workspace.owner, card.agent_id, label)
-            key = await self._directory.new_agent_key(workspace.owner, card.agent_id, label)
-            environment = {
-                **place.environment,
-                URL_VARIABLE: self._toolbox_url(card.agent_id),
-                KEY_VARIABLE: key,
-            }
-            shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
-            program = (shell, "-c", command)
-            pty = await PtyProcess.start(program, place.cwd, environment, place.columns, place.rows, place.room.name)
-            await self._keep(
-                card.id,
-                kept,
-                Program(pty, kept.tail),
-                (
-                    partial(_remove_folder, place.room),
-                    partial(self._directory.revoke_agent_keys, workspace.owner, card.agent_id, label),
-                ),
-            )
+            revoke = partial(self._directory.revoke_agent_keys, workspace.owner, card.agent_id, label)
+            async with _removing_on_failure(at_end := (partial(_remove_folder, place.room), revoke)):
+                await revoke()
+                key = await self._directory.new_agent_key(workspace.owner, card.agent_id, label)
+                environment = {
+                    **place.environment,
+                    URL_VARIABLE: self._toolbox_url(card.agent_id),
+                    KEY_VARIABLE: key,
+                }
+                shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
+                program = (shell, "-c", command)
+                pty = await PtyProcess.start(
+                    program, place.cwd, environment, place.columns, place.rows, place.room.name
+                )
+                await self._keep(card.id, kept, Program(pty, kept.tail), at_end)
 
     def status(self, card: Card) -> Status:
         """How a terminal does; see `peers.StatusOf`."""
@@ -268,8 +266,9 @@ class Terminals:
                 place = await self._place(workspace, card, kept)
                 kept.plain = kept.plain or (isinstance(kept.program, Shell) and not kept.program.has_begun)
                 place = replace(place, plain=kept.plain)
-                running = await Shell.start(place, kept.tail)
-                await self._keep(card.id, kept, running, (partial(_remove_folder, place.room),))
+                async with _removing_on_failure(at_end := (partial(_remove_folder, place.room),)):
+                    running = await Shell.start(place, kept.tail)
+                    await self._keep(card.id, kept, running, at_end)
             return running
 
     async def _place(self, workspace: Workspace, card: Card, kept: Terminal) -> Place:
@@ -277,9 +276,10 @@ class Terminals:
         self._check_room()
         named = card.content.get("cwd")
         if isinstance(named, str) and named:
-            cwd = await anyio.Path(named).expanduser()
-            if not (cwd.is_absolute() and await cwd.is_dir()):
-                raise Conflict(f"the terminal's folder {named!r} is not there; give the card's content another cwd")
+            cwd = await _folder_named(named)
+            if cwd is None:
+                words = f"the terminal's folder {named[:MAX_TOLD_CHARS]!r} is not there"
+                raise Conflict(f"{words}; give the card's content another cwd")
         else:
             cwd = anyio.Path(self._folder / "workspaces" / workspace.id)
             await cwd.mkdir(parents=True, exist_ok=True)
@@ -300,12 +300,7 @@ class Terminals:
         try:
             await program.keep()
         finally:
-            with anyio.CancelScope(shield=True):
-                for remove in at_end:
-                    try:
-                        await remove()
-                    except ToolwireError as error:
-                        logger.warning("what a terminal has left could not be removed: %s", error)
+            await _remove_all(at_end)
 
     def _tell(self, card_id: str, kept: Terminal) -> None:
         """Tell those who look at the board how a terminal does, where that is news."""
@@ -339,6 +334,34 @@ def environment_for(own: Mapping[str, str]) -> dict[str, str]:
     if not any(name.startswith(("LC_", "LANG")) for name in kept):
         kept["LANG"] = "C.UTF-8"
     return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PAGER": "cat", "GIT_PAGER": "cat"}
+
+
+async def _folder_named(text: str) -> anyio.Path | None:
+    """The folder that somebody has written down, if it is there."""
+    try:
+        folder = await anyio.Path(text).expanduser()
+        return folder if folder.is_absolute() and await folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # too long, of nobody's home, or no path at all
+        return None
+
+
+@asynccontextmanager
+async def _removing_on_failure(left: Sequence[_Remove]) -> AsyncGenerator[None]:
+    """Remove what was made for a program that does not start."""
+    try:
+        yield
+    except BaseException:
+        await _remove_all(left)
+        raise
+
+
+async def _remove_all(left: Sequence[_Remove]) -> None:
+    with anyio.CancelScope(shield=True):
+        for remove in left:
+            try:
+                await remove()
+            except ToolwireError as error:
+                logger.warning("what a terminal has left could not be removed: %s", error)
 
 
 async def _remove_folder(folder: Path) -> None:

@@ -159,3 +159,43 @@ async def test_two_answers_to_one_offer_at_once_count_once(tmp_path: Path) -> No
             for accept in (True, False, True, False):
                 tasks.start_soon(respond, accept)
         assert sorted(statuses) == [200, 409, 409, 409]
+
+
+@pytest.mark.parametrize("wrong", [{"x": 1e308}, {"width": -1}, {"title": "a\u202eb"}])
+async def test_no_agent_is_made_for_a_card_that_cannot_be_placed(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    async with open_site(tmp_path) as site:
+        desk = await site.workspace()
+        await site.ask("POST", f"/workspaces/{desk}/cards", {"kind": "agent", **wrong}, status=400)
+        assert await site.ask("GET", "/agents") == []
+
+
+@pytest.mark.parametrize(
+    "cwd", ["~nobody-of-that-name/x", "/a\0b", "/" + "a" * 5_000, "/" + "b" * 300, "relative", "/gone"]
+)
+async def test_a_terminal_whose_folder_cannot_be_is_a_conflict(tmp_path: Path, cwd: str) -> None:
+    async with open_site(tmp_path) as site:
+        card = (await site.card(await site.workspace(), "terminal", content={"cwd": cwd}))["id"]
+        error = await site.ask("POST", f"/terminals/{card}/run", {"command": "ls"}, status=409)
+        assert "another cwd" in error["message"]
+        assert len(error["message"]) < 400
+
+
+@pytest.mark.parametrize(("command", "status"), [("a\0b", 409), ("x" * 500_000, 503)])
+async def test_a_program_that_cannot_start_leaves_neither_a_folder_nor_a_key(
+    tmp_path: Path, command: str, status: int
+) -> None:
+    async with open_site(tmp_path) as site:
+        card = await site.card(await site.workspace(), "agent", content={"command": command})
+        await site.ask("POST", f"/terminals/{card['id']}/start", status=status)
+        rooms = tmp_path / "terminals"
+        assert not rooms.exists() or not list(rooms.iterdir())
+        made = await site.ask("GET", f"/keys?agent_id={card['agent_id']}")
+        assert [key["revoked_at"] is None for key in made if key["name"].startswith("terminal")] in ([], [False])
+
+
+@pytest.mark.parametrize("source", ["/a\0b", "/" + "a" * 5_000, "/gone", ""])
+async def test_a_source_that_cannot_be_a_path_is_refused(tmp_path: Path, source: str) -> None:
+    async with open_site(tmp_path) as site:
+        error = await site.ask("POST", "/card-packages", {"source": source}, status=400)
+        assert error["code"] == "invalid_param"
+        assert len(error["message"]) < 400 or source == ""
