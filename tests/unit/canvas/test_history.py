@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from toolwire.adapters.clock import SystemClock
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas.feed import Feed
-from toolwire.canvas.history import KIND, MAX_STEPS
+from toolwire.canvas.history import KIND, MAX_BYTES, MAX_STEPS
 from toolwire.canvas.workspaces import Workspaces
-from toolwire.core.board import Board, Card, PutCard
+from toolwire.core.board import Board, Card, Edit, PutCard
 from toolwire.core.ports import Store
 
 
@@ -69,3 +69,28 @@ async def test_the_oldest_steps_are_forgotten() -> None:
         await workspaces.step("me", id_, "undo")
     assert workspaces.get("me", id_).board == titled(4)
     assert workspaces.depth(workspaces.get("me", id_)) == (0, MAX_STEPS)
+
+
+async def test_large_steps_are_forgotten_sooner() -> None:
+    """Each step has a whole card as it was: by count alone, 200 of them would take gigabytes."""
+    store = MemoryStore(SystemClock())
+    workspaces = await opened(store)
+    id_ = (await workspaces.create("me", "desk")).id
+
+    def edit(number: int) -> Edit:
+        return (PutCard(Card("card_1", "note", str(number), content={"text": "x" * (MAX_BYTES // 8)})),)
+
+    for number in range(12):
+        await workspaces.edit("me", id_, lambda _, number=number: edit(number))
+    for _ in range(2):
+        assert sum(len(row.value) for row in await store.scan(KIND, "me")) <= MAX_BYTES
+        assert workspaces.depth(workspaces.get("me", id_)) == (7, 0)
+        await workspaces.step("me", id_, "undo")
+        await workspaces.step("me", id_, "redo")
+        workspaces = await opened(store)
+    for _ in range(7):
+        await workspaces.step("me", id_, "undo")
+    assert workspaces.get("me", id_).board.cards["card_1"].title == "4"
+    await workspaces.edit("me", id_, lambda _: edit(99))
+    assert workspaces.depth(workspaces.get("me", id_)) == (1, 0)
+    assert len(await store.scan(KIND, "me")) == 1
