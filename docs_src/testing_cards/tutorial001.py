@@ -11,7 +11,7 @@ async def test_the_checks_run_in_the_connected_terminal() -> None:
     def run(terminal: str, command: str) -> CommandResult:
         return CommandResult(2, f"{command} failed")
 
-    async with MockHost(MANIFEST, agents=[SHELL], run_command=run).connected(card) as host:
+    async with MockHost(MANIFEST, agents=[SHELL], on_command=run).connected(card) as host:
         result = await host.call_tool("run_checks", {"area": "docs"}, agent=CLAUDE)
         assert text_of(result) == "make check-docs failed"
         assert host.progress == ["checking the docs"]

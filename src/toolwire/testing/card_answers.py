@@ -32,7 +32,7 @@ from toolwire.wire.card_messages import (
 
 Answer: TypeAlias = Callable[[Any], Any]
 """Answers a method: gets its params, gives its result, or an awaitable of that; raises `CardError` to refuse."""
-RunCommand: TypeAlias = Callable[[str, str], "CommandResult | str"]
+OnCommand: TypeAlias = Callable[[str, str], "CommandResult | str"]
 """Gets a terminal's id and a command."""
 Confirm: TypeAlias = "bool | Callable[[ConfirmParams], bool]"
 
@@ -42,13 +42,13 @@ DONE = Done()
 class CardAnswers:
     """Answers what is about peers, terminals, questions and storage. See `cards.MockHost` for the arguments."""
 
-    def __init__(self, manifest: Manifest, agents: Sequence[Peer], run_command: RunCommand, confirm: Confirm) -> None:
+    def __init__(self, manifest: Manifest, agents: Sequence[Peer], on_command: OnCommand, confirm: Confirm) -> None:
         self.copies: tuple[CardRef, ...] = ()
         self.storage: dict[str, dict[str, Any]] = {}
         self.written: dict[str, str] = {}
         self._manifest = manifest
         self._agents = tuple(agents)
-        self._run_command = run_command
+        self._on_command = on_command
         self._confirm = confirm
 
     def table(self) -> Mapping[str, Answer]:
@@ -75,7 +75,7 @@ class CardAnswers:
         if not LEAST_COMMAND_MS <= params.timeout_ms <= MOST_COMMAND_MS:
             words = f"timeoutMs goes from {LEAST_COMMAND_MS} to {MOST_COMMAND_MS}, not {params.timeout_ms}"
             raise CardError("invalid_param", words)
-        ran = self._run_command(params.terminal, params.command)
+        ran = self._on_command(params.terminal, params.command)
         return CommandResult(0, ran) if isinstance(ran, str) else ran
 
     def _write(self, params: WriteParams) -> Struct:

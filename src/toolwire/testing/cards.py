@@ -28,7 +28,7 @@ from toolwire.core.errors import InvalidRequest
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.providers.schema import compile_validator
-from toolwire.testing.card_answers import DONE, Answer, CardAnswers, Confirm, RunCommand
+from toolwire.testing.card_answers import DONE, Answer, CardAnswers, Confirm, OnCommand
 from toolwire.testing.card_wire import MemoryWire
 from toolwire.wire.card import Request, event_body, fault_body, read_params, read_request, response_body
 from toolwire.wire.card_messages import (
@@ -104,7 +104,7 @@ class MockHost:
         manifest: the card's manifest, or where that is.
         copies: the names of the copies on the board.
         agents: what `card.agents.list` gives. A terminal is one of kind "shell"; it has to be `connected` to be used.
-        run_command: what `card.terminals.run` gives: gets the terminal's id and the command, gives a `CommandResult`,
+        on_command: what `card.terminals.run` gives: gets the terminal's id and the command, gives a `CommandResult`,
             or the output of a command that went well.
         confirm: what the user says to `card.ui.confirm`: yes, no, or a function of the question.
 
@@ -123,7 +123,7 @@ class MockHost:
         *,
         copies: Sequence[str] = (),
         agents: Sequence[Peer] = (),
-        run_command: RunCommand = lambda terminal, command: "",
+        on_command: OnCommand = lambda terminal, command: "",
         confirm: Confirm = True,
     ) -> None:
         self.manifest = _read(manifest)
@@ -131,7 +131,7 @@ class MockHost:
         self.logs: list[LogParams] = []
         self.requests: list[tuple[str, Struct]] = []
         self.disabled: set[str] = set()
-        fakes = self._fakes = CardAnswers(self.manifest, agents, run_command, confirm)
+        fakes = self._fakes = CardAnswers(self.manifest, agents, on_command, confirm)
         self.storage, self.written = fakes.storage, fakes.written
         fakes.copies = _copies(copies or (self.manifest.display_name,))
         self._answers: dict[str, Answer] = {

@@ -31,7 +31,7 @@ async def test_the_seeds_card_runs_its_tests_in_the_connected_terminal() -> None
     def run(terminal: str, command: str) -> CommandResult | str:
         return CommandResult(1, f"1 failing in {terminal}") if "login" in command else "fine"
 
-    async with MockHost(GOOD, agents=(FAR_SHELL, SHELL), run_command=run).connected(card) as host:
+    async with MockHost(GOOD, agents=(FAR_SHELL, SHELL), on_command=run).connected(card) as host:
         assert text_of(await host.call_tool("run_tests")) == "All tests passed"
         assert text_of(await host.call_tool("run_tests", {"filter": "login"})) == "1 failing in term_1"
         await card.terminals.write("term_1", "q")

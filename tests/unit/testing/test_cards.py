@@ -173,7 +173,7 @@ async def test_terminals_answer_with_output_or_with_all_of_a_command() -> None:
     def run(terminal: str, command: str) -> CommandResult | str:
         return "fine" if command == "ls" else CommandResult(None, "…", timed_out=True)
 
-    async with MockHost(GOOD, agents=[shell], run_command=run).connected(card) as host:
+    async with MockHost(GOOD, agents=[shell], on_command=run).connected(card) as host:
         assert await card.terminals.run("t1", "ls") == CommandResult(0, "fine")
         assert (await card.terminals.run("t1", "sleep")).timed_out
         await card.terminals.write("t1", "a")
