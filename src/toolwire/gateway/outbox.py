@@ -37,7 +37,9 @@ DISABLE_AFTER = 10
 MAX_RETRY_AFTER_S = 24 * 3600.0
 LEASE_SPARE_S = 5.0
 LOOK_EVERY_S = 5.0
-"""How often the queue is looked at without a reason: for what others have put there, or died with."""
+"""How often the queue is looked at without a reason: for what others have put there."""
+LOOK_AT_FIRST_S = 0.5
+"""The same while the leases of a gateway that was killed before this one may come to their ends."""
 SOON_S = 0.05
 MAX_SILENT = 10_000
 """Hosts that are remembered to have given no answer."""
@@ -101,6 +103,7 @@ class Outbox:
         self._worker = new_id("outbox")
         self._news = anyio.Event()
         self._due: list[float] = []
+        self._at_first_until = 0.0
         self._running: dict[str, _Ready] = {}
         self._silent: set[str] = set()
 
@@ -116,6 +119,7 @@ class Outbox:
     async def keep(self) -> None:
         """Send until cancelled; what is under way then is sent again by whoever comes after."""
         ready: deque[_Ready] = deque()
+        self._at_first_until = self._clock.now() + self._lease_s + LOOK_EVERY_S
         try:
             async with anyio.create_task_group() as attempts:
                 while True:
@@ -161,18 +165,22 @@ class Outbox:
             await self._store.tx([Nack(QUEUE, one.entry.id, now) for one in left])
 
     async def _fill(self, ready: deque[_Ready]) -> bool:
-        count, lease_s = self._rules.parallel * CLAIMED_AHEAD, self._rules.timeout_s + LEASE_SPARE_S
         try:
-            entries = await self._store.claim(QUEUE, self._worker, count, lease_s)
+            entries = await self._store.claim(QUEUE, self._worker, self._rules.parallel * CLAIMED_AHEAD, self._lease_s)
             ready += [_Ready(entry, delivery_of(entry)) for entry in entries]
         except StoreUnavailable as error:
             logger.warning("cannot look for webhooks to send: %s", error.message)
         return bool(ready)
 
+    @property
+    def _lease_s(self) -> float:
+        return self._rules.timeout_s + LEASE_SPARE_S
+
     async def _idle(self) -> None:
         now = self._clock.now()
         self._due = [due for due in self._due if due > now]
-        wait_s = min([LOOK_EVERY_S, *(due - now for due in self._due)])
+        look_s = LOOK_AT_FIRST_S if now < self._at_first_until else LOOK_EVERY_S
+        wait_s = min([look_s, *(due - now for due in self._due)])
         with anyio.move_on_after(wait_s):
             await self._news.wait()
 

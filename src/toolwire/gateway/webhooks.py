@@ -195,7 +195,8 @@ class Webhooks:
         if task_id is None:
             return [one for one in self._shelf.standing(agent_id) if _visible(identity, one)]
         found = await self.task(identity, agent_id, task_id)
-        return await self._shelf.of_task(found.call.caller.owner, task_id)
+        kept = await self._shelf.of_task(found.call.caller.owner, task_id)
+        return [one for one in kept if _visible(identity, one)]
 
     async def find(self, identity: Identity, agent_id: str, task_id: str | None, webhook_id: str) -> Webhook:
         """A webhook that this caller may see.

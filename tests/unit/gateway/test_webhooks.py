@@ -243,7 +243,11 @@ async def test_a_key_sees_and_hears_of_its_own_alone(tmp_path: Path):
         assert (await site.settled(of_owner))["status"] == "succeeded"
         assert await site.deliveries(of_key) == []
         task_id = (await site.call("work"))["result"]["_meta"]["toolwire/task_id"]
-        await site.ask("GET", f"{site.base}/tasks/{task_id}/webhooks", key=other, status=404)
+        place = f"{site.base}/tasks/{task_id}/webhooks"
+        await site.ask("GET", place, key=other, status=404)
+        await site.ask("POST", place, {"url": receiver.url + "/of-owner"}, status=201)
+        assert await site.ask("GET", place, key=site.bak) == []
+        assert len(await site.ask("GET", place)) == 1
 
 
 async def test_a_deleted_webhook_is_told_nothing_more(tmp_path: Path):
