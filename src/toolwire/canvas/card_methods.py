@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from toolwire.canvas.card_calls import REMEMBERED_ENDS, CardCalls
 from toolwire.canvas.card_connections import CardConnection
+from toolwire.canvas.card_log import CardLog
 from toolwire.canvas.card_requests import Answer, CardFault, need_permission, own_card
 from toolwire.canvas.card_storage import CardStorage, QuotaExceeded, copy_holder
 from toolwire.canvas.confirmations import Confirmations
@@ -61,6 +62,7 @@ class CardMethods:
         confirmations: ask the user.
         storage: keeps values.
         calls: those on whose behalf commands run.
+        log: is told of tools that do more than they say.
     """
 
     def __init__(
@@ -71,12 +73,15 @@ class CardMethods:
         confirmations: Confirmations,
         storage: CardStorage,
         calls: CardCalls,
+        log: CardLog,
     ) -> None:
         self._workspaces = workspaces
         self._peers = peers
         self._terminals = terminals
         self._confirmations = confirmations
         self._storage = storage
+        self._calls = calls
+        self._log = log
         self._commands: dict[str, set[anyio.CancelScope]] = {}
         self._given_up: OrderedDict[str, None] = OrderedDict()
         calls.on_ended(self._interrupt)
@@ -109,6 +114,7 @@ class CardMethods:
         scope, call_id = anyio.CancelScope(), params.call_id or ""
         if call_id in self._given_up:
             raise Conflict(f"call {call_id!r} was given up; nobody waits for what its commands find")
+        self._check_claim(connection, call_id)
         of_call = self._commands.setdefault(call_id, set())
         of_call.add(scope)
         try:
@@ -161,6 +167,16 @@ class CardMethods:
         """Keep nothing."""
         await self._storage.clear(connection.package.owner, self._holder(connection, params))
         return Done()
+
+    def _check_claim(self, connection: CardConnection, call_id: str) -> None:
+        """A tool that says it only reads should not have commands run: whoever trusts it can see that it does."""
+        asking, version = self._calls.asking(call_id), connection.package.accepted
+        if asking is None or version is None or asking.copy.card.package != connection.package.id:
+            return
+        tool = version.manifest.tool(asking.tool)
+        if tool is not None and tool.read_only:
+            words = f"tool {tool.name!r} says that it only reads, but has a command run in a terminal"
+            self._log.write(asking.copy.card.id, "warn", words, asking.copy.workspace.id)
 
     def _interrupt(self, call_id: str, was_answered: bool) -> None:
         """Nobody waits for what a call's commands find; one that goes on after an answer is meant to."""

@@ -176,7 +176,7 @@ def _cards(
     confirmations = Confirmations(calls, clock, feed)
     storage = CardStorage(opened.store)
     peers = Peers(directory, terminals.status)
-    methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls)
+    methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls, log)
     requests = CardRequests(workspaces, packages, calls, log, methods.table())
     links = CardLinks(directory, tokens, packages, connections, requests)
     tell_cards(workspaces, connections, requests)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.unit.canvas.cards import Desk, WireCard, connected, desk_with
 from tests.unit.canvas.site import open_site
-from tests.unit.card.manifests import GOOD, manifest
+from tests.unit.card.manifests import GOOD, manifest, with_tool
 
 
 @asynccontextmanager
@@ -232,3 +232,19 @@ async def test_a_command_that_outlives_its_call_on_purpose_goes_on(tmp_path: Pat
         while (answer := await card.next()).get("id") != request:
             pass
         assert answer["result"]["output"].strip() == "done"
+
+
+async def test_a_tool_that_only_reads_by_its_own_account_is_seen_to_run_commands(tmp_path: Path) -> None:
+    """Decision 36."""
+    async with desk_and_card(tmp_path, with_tool(readOnly=True)) as (desk, card), anyio.create_task_group() as tasks:
+        terminal = (await desk.site.card(desk.id, "terminal"))["id"]
+        await desk.site.arrow(desk.id, desk.card, terminal)
+        await card.ask("terminals.run", command="true", terminal=terminal)
+        assert await desk.lines() == []
+        tasks.start_soon(desk.agent.call, "test_radar_run_tests")
+        call = await card.event("tools.call")
+        await card.ask("terminals.run", command="true", terminal=terminal, callId=call["callId"])
+        await card.respond(call)
+        (line,) = await desk.lines()
+        assert line["level"] == "warn"
+        assert "'run_tests' says that it only reads" in line["text"]
