@@ -127,7 +127,7 @@ class Webhooks:
         Raises:
             CallNotFound: there is no such task for this caller.
             InvalidParam: it cannot be used as it is wanted.
-            Conflict: the task has `MAX_A_TASK` of them.
+            Conflict: the task has `MAX_A_TASK` of them, or the URL is there and another's.
             StoreUnavailable: the store cannot be written.
         """
         found = await self.task(identity, agent_id, task_id)
@@ -141,6 +141,8 @@ class Webhooks:
             if webhook_id not in kept and len(kept) >= MAX_A_TASK:
                 raise Conflict(f"the task has {MAX_A_TASK} webhooks already; delete one of them first")
             known = kept.get(webhook_id)
+            if known is not None and not _visible(identity, known):
+                raise Conflict("another credential has registered this url for the task; take another url")
             webhook = self._changed(known or self._new(identity, webhook_id, agent_id, wanted, task_id), wanted)
             webhook = replace(webhook, expires_at=self._events.gone_at(found.call))
             await self._store.tx([webhook.put()])

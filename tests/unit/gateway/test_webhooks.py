@@ -248,6 +248,8 @@ async def test_a_key_sees_and_hears_of_its_own_alone(tmp_path: Path):
         await site.ask("POST", place, {"url": receiver.url + "/of-owner"}, status=201)
         assert await site.ask("GET", place, key=site.bak) == []
         assert len(await site.ask("GET", place)) == 1
+        taken = {"url": receiver.url + "/of-owner", "secret": SECRET}
+        assert (await site.ask("POST", place, taken, key=site.bak, status=409))["code"] == "conflict"
 
 
 async def test_a_deleted_webhook_is_told_nothing_more(tmp_path: Path):
