@@ -1,7 +1,8 @@
 """What an install or an update would change for agents and their user, as data and as text; it decides nothing.
 
-Whatever a model reads of a tool is compared: its name, title, description, schema and read-only mark. A tool that goes
-and a time-out ask for nothing (cards.md 25-27, decisions 18, 19).
+Whatever a model reads of a card is compared: each tool's name, title, description, schema and read-only mark, and the
+ports. So is whether it runs in the browser or as a program on this machine. A tool that goes and a time-out ask for
+nothing (cards.md 25-27, decisions 18, 19).
 """
 
 import difflib
@@ -15,7 +16,14 @@ from msgspec import Struct
 from toolwire.card.manifest import RISKS, Manifest, Permission, ToolSpec
 
 Kind: TypeAlias = Literal[
-    "tool_added", "tool_changed", "tool_removed", "permission_added", "permission_changed", "permission_removed"
+    "program_added",
+    "tool_added",
+    "tool_changed",
+    "tool_removed",
+    "permission_added",
+    "permission_changed",
+    "permission_removed",
+    "ports_changed",
 ]
 
 _REACH: Mapping[str, str] = {
@@ -34,6 +42,7 @@ _REACH: Mapping[str, str] = {
     "usage.read": "see what agents have cost",
 }
 """What a card with a permission can do for any agent that is connected to it (decision 19)."""
+_PROGRAM_REACH = "do what any program of yours can do on this machine"
 
 
 class Change(Struct, frozen=True, omit_defaults=True):
@@ -47,7 +56,12 @@ class Change(Struct, frozen=True, omit_defaults=True):
 
 def changes(before: Manifest | None, after: Manifest) -> list[Change]:
     """Everything that is different for agents and their user from what was accepted, if anything was."""
-    return [*_tool_changes(before, after), *_permission_changes(before, after)]
+    return [
+        *_program_changes(before, after),
+        *_tool_changes(before, after),
+        *_permission_changes(before, after),
+        *_port_changes(before, after),
+    ]
 
 
 def asks_consent(before: Manifest | None, after: Manifest) -> bool:
@@ -59,13 +73,34 @@ def reach(manifest: Manifest) -> list[str]:
     """What agents that are connected to the card can do by way of it, in words, the riskiest first."""
     order = {"high": 0, "medium": 1, "low": 2}
     permissions = sorted(manifest.permitted(), key=lambda one: (order[RISKS[one]], one))
-    return [_REACH[permission] for permission in permissions]
+    own = [_PROGRAM_REACH] if manifest.is_python else []
+    return [*own, *(_REACH[permission] for permission in permissions)]
 
 
 def tool_digest(manifest: Manifest, tool: ToolSpec) -> str:
     """One hash over everything that a model reads of a tool."""
     read = (tool.name, tool.title, manifest.shown_description(tool), tool.input_schema, tool.read_only)
     return hashlib.sha256(msgspec.json.encode(read, order="deterministic")).hexdigest()
+
+
+def _program_changes(before: Manifest | None, after: Manifest) -> Iterator[Change]:
+    if after.is_python and (before is None or not before.is_python):
+        words = f"runs {after.entry} on this machine, outside the browser: it can {_PROGRAM_REACH}"
+        yield Change("program_added", after.entry, _diff([], [words]), asks=True)
+
+
+def _port_changes(before: Manifest | None, after: Manifest) -> Iterator[Change]:
+    old, new = _port_text(before), _port_text(after)
+    if old != new:
+        yield Change("ports_changed", "ports", _diff(old, new), asks=bool(new))
+
+
+def _port_text(manifest: Manifest | None) -> list[str]:
+    """What `ports_list` tells a model."""
+    ports = None if manifest is None else manifest.raw.get("ports")
+    if not ports:
+        return []
+    return msgspec.json.format(msgspec.json.encode(ports, order="deterministic"), indent=2).decode().splitlines()
 
 
 def _tool_changes(before: Manifest | None, after: Manifest) -> Iterator[Change]:

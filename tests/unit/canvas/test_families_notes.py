@@ -91,7 +91,8 @@ async def test_ports_of_a_card_are_listed(tmp_path: Path) -> None:
         desk = await wired(site)
         await desk.join("card", package=package)
         assert "ports_list" in await desk.agent.tools()
-        assert msgspec.json.decode(await said(desk, "ports_list"))["inputs"][0]["id"] == "lines"
+        told = await said(desk, "ports_list")
+        assert msgspec.json.decode(told.partition("\n")[2])["inputs"][0]["id"] == "lines"
 
 
 async def test_an_agent_changes_the_board_only_where_its_user_has_let_it(tmp_path: Path) -> None:

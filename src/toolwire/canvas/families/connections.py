@@ -10,11 +10,13 @@ from toolwire.canvas.families.arrows import SOURCE, ArrowCalls, BuiltIn, Offer, 
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.packages import Packages
 from toolwire.canvas.workspaces import Workspace, Workspaces
+from toolwire.card.manifest import Manifest
+from toolwire.card.names import shown_description
 from toolwire.core.board import Card
 from toolwire.core.call import Call
 from toolwire.core.errors import PackageNotFound
 from toolwire.core.handler import Emit
-from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.core.jsontypes import as_object
 from toolwire.core.result import Result, Text
 from toolwire.core.tool import Tool
 from toolwire.providers.function import LocalTool
@@ -83,22 +85,26 @@ class ConnectionFamily:
         ]
         return Result((Text(_json(shown)),), {"connections": shown})
 
-    def _ports_of(self, copy: Copy) -> JsonObject:
+    def _manifest_of(self, copy: Copy) -> Manifest | None:
         if copy.card.package is None:
-            return {}
+            return None
         try:
             package = self._packages.get(copy.workspace.owner, copy.card.package)
         except PackageNotFound:
-            return {}
-        return as_object(package.accepted.manifest.raw.get("ports") if package.accepted else None) or {}
+            return None
+        return None if package.accepted is None else package.accepted.manifest
 
     def _has_ports(self, copy: Copy) -> bool:
-        return bool(self._ports_of(copy))
+        manifest = self._manifest_of(copy)
+        return manifest is not None and bool(as_object(manifest.raw.get("ports")))
 
     async def _list_ports(self, passage: Passage) -> Result:
-        ports = self._ports_of(passage.copy)
+        manifest = self._manifest_of(passage.copy)
+        assert manifest is not None  # or it would not have been picked
+        ports = as_object(manifest.raw.get("ports")) or {}
         shown = {"inputs": ports.get("inputs", []), "outputs": ports.get("outputs", [])}
-        return Result((Text(_json(shown)),), shown)
+        whose = shown_description(manifest.display_name, manifest.author, "says of its ports:")
+        return Result((Text(f"{whose}\n{_json(shown)}"),), shown)
 
 
 def _json(value: Any) -> str:
