@@ -48,7 +48,7 @@ from toolwire.canvas.shown import Shown
 from toolwire.canvas.states import CardStates
 from toolwire.canvas.terminal_stream import TerminalStreams
 from toolwire.canvas.terminals import Terminals
-from toolwire.canvas.told import tell_of_boards, tell_of_states
+from toolwire.canvas.told import tell_of_agents, tell_of_boards, tell_of_states
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
 from toolwire.canvas.waking import PageWaker
@@ -107,6 +107,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     shown = Shown(workspaces, states)
     tell_of_boards(workspaces, feed, shown)
     tell_of_states(workspaces, cards.connections, feed, states)
+    tell_of_agents(directory, workspaces, feed, states, engine.timekeeper)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))

@@ -1,6 +1,6 @@
 """Who stands before the canvas, and the agents it may put on a board: ports, because keys and agents lie elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -55,6 +55,10 @@ class Directory(Protocol):
 
     def trusts(self, owner: str) -> bool:
         """Whether an owner may run programs of its choice on this machine; see `Visitor.trusted`."""
+        ...
+
+    def on_presence(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` the id of every agent that may have come or gone; how it is shows a moment later."""
         ...
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:

@@ -5,10 +5,12 @@ Calls, questions, lines and terminals are told of by whoever has them.
 
 from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.feed import Feed
+from toolwire.canvas.identity import Directory
 from toolwire.canvas.shown import Shown, StateOf, shown_arrow
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import PutArrow, PutCard, RemoveArrow, RemoveCard, difference
 from toolwire.core.jsontypes import JsonObject
+from toolwire.engine.deadline import Timekeeper
 
 
 def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:
@@ -50,3 +52,31 @@ def tell_of_states(workspaces: Workspaces, connections: CardConnections, feed: F
 
     connections.on_attached(on_changed)
     connections.on_lost(lambda connection, _: on_changed(connection))
+
+
+def tell_of_agents(
+    directory: Directory, workspaces: Workspaces, feed: Feed, state_of: StateOf, timekeeper: Timekeeper
+) -> None:
+    """Tell `feed` of every agent on a board that comes or goes from now on, as `tell_of_states` does of copies."""
+    told: dict[str, str] = {}
+
+    def tell(agent_id: str) -> None:
+        for workspace in workspaces.all():
+            for card in workspace.board.cards.values():
+                if card.agent_id != agent_id:
+                    continue
+                state = state_of(workspace, card)
+                if told.get(card.id) != state:
+                    told[card.id] = state
+                    feed.tell(workspace.id, "state", {"card": card.id, "state": state})
+
+    def forget(before: Workspace | None, after: Workspace | None) -> None:
+        for card_id in () if before is None else before.board.cards:
+            if after is None or card_id not in after.board.cards:
+                told.pop(card_id, None)
+
+    def tell_soon(agent_id: str) -> None:
+        timekeeper.after(0.0, lambda: tell(agent_id))
+
+    directory.on_presence(tell_soon)
+    workspaces.on_changed(forget)

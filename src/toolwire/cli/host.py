@@ -1,6 +1,6 @@
 """Puts the two faces, gateway and canvas, on one engine and one port; each is told of the other by a port alone."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from msgspec import Struct
@@ -92,6 +92,10 @@ class GatewayDirectory:
         if record.owner != owner:
             raise AgentNotFound(f"you have no agent {id_or_name!r}")
         return self._info(record)
+
+    def on_presence(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of agents that come and go."""
+        self._gateway.presence.on_changed(listener)
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:
         """Make an agent; a taken name gets a number."""

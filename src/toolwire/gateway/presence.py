@@ -51,6 +51,7 @@ class Presence:
         self._desks: dict[str, Desk] = {}
         self._to_record: list[tuple[Delivery, PushTaker]] = []
         self._wake: anyio.Event | None = None
+        self._listeners: list[Callable[[str], None]] = []
         self.asks = Asks(lambda agent_id: self.desk(agent_id).expected_until)
 
     def desk(self, agent_id: str) -> Desk:
@@ -115,15 +116,25 @@ class Presence:
                 delivery.fail(AgentNotFound(f"agent {agent_id!r} was removed"))
             self.note_detached(agent_id)
 
+    def on_changed(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of every agent that comes or goes, and of one that polls at each of its signs."""
+        self._listeners.append(listener)
+
     def note_attached(self, agent_id: str) -> None:
         """An agent is there: after a restart it will be expected."""
         self._recorder.add(lambda: (Put("attached", "", agent_id, b""),))
+        self._tell(agent_id)
 
     def note_detached(self, agent_id: str) -> None:
         """An agent is gone while we are not."""
         if self._recorder.stopping:
             return
         self._recorder.add(lambda: (Del("attached", "", agent_id),))
+        self._tell(agent_id)
+
+    def _tell(self, agent_id: str) -> None:
+        for listener in tuple(self._listeners):
+            listener(agent_id)
 
     def _send(self, delivery: Delivery, link: PushTaker) -> None:
         if not delivery.durable or delivery.recorded == link.journal:

@@ -5,8 +5,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.interaction.gateways import Links
 from tests.unit.canvas.cards import connected, desk_with
 from tests.unit.canvas.site import open_site
+from toolwire.agent.agent import Agent
+from toolwire.agent.attach import Target, attached
+from toolwire.agent.journal import MemoryJournal
 from toolwire.canvas.feed import RESET, Feed, Moment
 
 
@@ -104,3 +108,24 @@ async def test_a_card_that_wakes_up_and_goes_to_sleep_is_a_moment_of_each_board_
                 moment = await follower.next()
                 assert moment is not None
                 assert (moment.kind, moment.data) == ("state", {"card": card, "state": "paused"})
+
+
+async def test_an_agent_that_comes_and_goes_is_told_once_each_time(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        desk = await site.workspace()
+        card = await site.card(desk, "agent", title="worker")
+        follower = site.host.canvas.feed.follow(desk)
+        links = Links(site.host.app, card["agent_key"])
+        async with (
+            Agent("worker").worker(MemoryJournal()) as worker,
+            attached(worker, links.open, Target("in-process", "", grace_s=1)),
+        ):
+            with anyio.fail_after(5):
+                come = await follower.next()
+        links.close()
+        with anyio.fail_after(5):
+            gone = await follower.next()
+        assert come is not None
+        assert gone is not None
+        assert (come.kind, come.data) == ("state", {"card": card["id"], "state": "online"})
+        assert (gone.kind, gone.data) == ("state", {"card": card["id"], "state": "offline"})
