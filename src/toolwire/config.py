@@ -124,6 +124,20 @@ class Config(Struct, frozen=True):
         Count, _says("Requests a minute of one `bak_` key or OAuth token with one agent; 0 for as many as it likes.")
     ] = 600
     owner_rate_limit_per_minute: Annotated[Count, _says("The same of one owner key; 0 for as many as it likes.")] = 0
+    agent_calls_limit: Annotated[
+        Count, _says("Calls that one agent may have under way at once; 0 for as many as it takes.")
+    ] = 0
+    owner_calls_limit: Annotated[
+        Count,
+        _says("Calls of agents that all callers of one owner may have under way at once; 0 for as many as they like."),
+    ] = 0
+    sessions_limit: Annotated[
+        Count,
+        _says(
+            "MCP sessions, used within their idle time, that one `bak_` key, or an owner's own keys and OAuth clients "
+            "together, may have; 0 for as many as they like."
+        ),
+    ] = 0
     request_limit_bytes: Annotated[Bytes, _says("The largest request body taken from a caller.")] = 1024**2
     reply_limit_bytes: Annotated[Bytes, _says("The largest answer taken from an agent.")] = 32 * 1024**2
     session_idle_ttl_s: Annotated[Seconds, _says("After how long without a request an MCP session ends.")] = 86_400.0

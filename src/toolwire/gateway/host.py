@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from toolwire.compose import Opened, open_data, remote_transports
 from toolwire.config import Config
 from toolwire.core.call import Call
-from toolwire.core.handler import Handler
+from toolwire.core.handler import Delegate, Handler
 from toolwire.engine.engine import Engine
 from toolwire.engine.recover import recover
 from toolwire.gateway.agent_record import AgentRecord
@@ -22,6 +22,7 @@ from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.conversations import Conversations
+from toolwire.gateway.crowd import Crowd
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.door import Behind, GatewayDoor
 from toolwire.gateway.file_service import file_service
@@ -123,13 +124,14 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     kept = file_service(config, opened)
     mail = message_service(config, opened, lambda agent_id: agents.get(agent_id).mode, kept.attachments)
 
-    def provider_for(record: AgentRecord) -> AgentProvider | RemoteDelegate:
+    def provider_for(record: AgentRecord) -> Delegate:
         settler = kept.settler(record, agents)
         if record.remote:
             return RemoteDelegate(record.agent_id, remotes.find, settler)
         return AgentProvider(record.agent_id, mail.courier, settler=settler)
 
-    agents = Agents(store, clock, compile_validator, provider_for, config.fallback_tool)
+    crowd = Crowd(engine, config.agent_calls_limit, config.owner_calls_limit)
+    agents = Agents(store, clock, compile_validator, crowd.limited(provider_for), config.fallback_tool)
     remotes = Remotes(agents, store, clock, opened.secret, remote_transports(config))
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
@@ -141,7 +143,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     door = _door(config, auth, agents, mail.conversations, behind)
     oauth = open_oauth(opened, grants, auth, agents, lambda: door.public_url)
     idle_s, end = config.session_idle_ttl_s, mail.conversations.end
-    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, end)
+    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, end, limit=config.sessions_limit)
     http = McpHttp(engine, door, sessions, guard, _http_settings(config))
     links = AgentLinks(auth, agents, mail.presence, mail.channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)

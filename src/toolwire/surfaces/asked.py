@@ -85,12 +85,16 @@ class Asked(Struct):
 
 
 class Reply(Struct, frozen=True):
-    """A JSON-RPC response and the HTTP status that goes with it; `refused` says that it is an error."""
+    """A JSON-RPC response and the HTTP status that goes with it; `refused` says that it is an error.
+
+    `retry_after_s` is what goes with a 429.
+    """
 
     body: bytes
     status: int = 200
     replayed: bool = False
     refused: bool = False
+    retry_after_s: int = 0
 
 
 def error_reply(asked: Asked, error: ToolwireError, request_id: str | None = None) -> Reply:
@@ -109,7 +113,8 @@ def failure_reply(
     row = endpoint.row(failure.code, modern)
     data = {**(failure.data or {}), "request_id": request_id or new_id("req")}
     body = error_body(id_, row, failure.code, failure.message, data)
-    return Reply(body, row.http_modern if modern else row.http_legacy, refused=True)
+    later_s = max(1, -(-int(data.get("retry_after_ms", 1000)) // 1000)) if failure.code == "rate_limited" else 0
+    return Reply(body, row.http_modern if modern else row.http_legacy, refused=True, retry_after_s=later_s)
 
 
 def result_reply(asked: Asked, members: JsonObject) -> Reply:

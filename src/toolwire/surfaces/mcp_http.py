@@ -154,7 +154,7 @@ class McpHttp:
                 _check_envelope(hop, asked, facts)
         except ToolwireError as error:
             reply = error_reply(asked, error)
-            await send_plain(hop.send, reply.status, reply.body)
+            await send_plain(hop.send, reply.status, reply.body, _retry_later(reply))
             return
         if message.is_request:
             await self._request(hop, asked, facts.accepted)
@@ -175,7 +175,10 @@ class McpHttp:
         message = asked.message
         check_no_modern_meta(message, hop.headers.get(b"mcp-protocol-version"))
         token = hop.headers.get(b"mcp-session-id")
-        if token is not None and message.method != "initialize":
+        if message.method == "initialize":
+            if self._sessions.limit:
+                await self._sessions.check_room(asked.caller)
+        elif token is not None:
             agent_id = asked.endpoint.agent_id
             asked.session = await self._sessions.find(token.decode("latin-1"), asked.caller, agent_id)
             asked.dialogue = self._dialogue
@@ -205,7 +208,9 @@ class McpHttp:
             pass
         elif reply.replayed:
             headers = (REPLAYED_HEADER,)
-        elif asked.message.method == "initialize" and not reply.refused:
+        elif reply.refused:
+            headers = _retry_later(reply)
+        elif asked.message.method == "initialize":
             declared = pack_capabilities(asked.message.params.get("capabilities"))
             session = self._sessions.mint(asked.caller, asked.endpoint.agent_id, declared)
             headers = ((b"mcp-session-id", session.id.encode()),)
@@ -334,6 +339,10 @@ class McpHttp:
         if running.asked.modern:
             running.exchange.on_end = running.lost
             self._tasks.start_soon(running.watch_disconnect)
+
+
+def _retry_later(reply: Reply) -> tuple[RawHeader, ...]:
+    return ((b"retry-after", b"%d" % reply.retry_after_s),) if reply.retry_after_s else ()
 
 
 def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import SessionNotFound
+from toolwire.core.errors import RateLimited, SessionNotFound
 from toolwire.core.ports import Clock, Put, Store
 from toolwire.engine.recorder import Recorder
 
@@ -26,6 +26,8 @@ TRUSTED_S = 5.0
 """How long a look into the store is trusted at most: another replica's DELETE is seen within this."""
 TOUCHES = 24
 """How often a session in steady use is written down within its idle time; it lives that much longer than promised."""
+MAX_RETRY_S = 60.0
+"""The longest that a client with too many sessions is told to wait."""
 CACHED = 4096
 """Sessions whose last look is remembered; the oldest are forgotten, not ended."""
 _ISSUED_BYTES = 6
@@ -69,7 +71,8 @@ class _Seen(Struct):
 class Sessions:
     """Mints, checks and ends sessions. `secret` seals the tokens; replicas share it.
 
-    `on_end` is told the `context_id` of each session that was ended. `keeps` says that sessions keep anything.
+    `on_end` is told the `context_id` of each session that was ended. `keeps` says that sessions keep anything. `limit`
+    is how many a principal may have that were used within the idle time; 0 for as many as it likes.
     """
 
     def __init__(
@@ -81,6 +84,8 @@ class Sessions:
         idle_ttl_s: float,
         on_end: Callable[[str], Awaitable[None]] | None = None,
         keeps: bool = False,
+        *,
+        limit: int = 0,
     ) -> None:
         self._store = store
         self._recorder = recorder
@@ -88,6 +93,7 @@ class Sessions:
         self._secret = secret
         self._on_end = on_end
         self._keeps = keeps
+        self.limit = limit
         self._idle_ttl_s = idle_ttl_s
         self._touch_every_s = idle_ttl_s / TOUCHES
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
@@ -99,6 +105,33 @@ class Sessions:
         payload = issued + os.urandom(RANDOM_BYTES) + bytes((capabilities,))
         token = urlsafe_b64encode(payload + self._mac(payload, caller.principal, agent_id)).rstrip(b"=").decode()
         return _session(token, payload)
+
+    async def check_room(self, caller: Caller) -> None:
+        """Refuse a principal that has as many sessions as it may; asked before one is minted, where there is a limit.
+
+        A session that was never used is not known to anybody and does not count, nor does one that was ended.
+
+        Raises:
+            RateLimited: end one, or wait until one has been idle for long.
+            StoreUnavailable: they cannot be counted.
+        """
+        await self._recorder.caught_up()
+        used: set[str] = set()
+        ended: set[str] = set()
+        after = ""
+        while page := await self._store.scan("session", caller.principal, after):
+            after = page[-1].key
+            for row in page:
+                if row.key.endswith(_ENDED):
+                    ended.add(row.key.removesuffix(_ENDED))
+                elif not row.key.endswith(_KEPT):
+                    used.add(row.key)
+        if len(used - ended) >= self.limit:
+            raise RateLimited(
+                f"you have {len(used - ended)} MCP sessions, as many as there may be; end one with DELETE, or wait "
+                f"until one has not been used for {self._idle_ttl_s:g} s",
+                retry_after_ms=int(min(self._idle_ttl_s, MAX_RETRY_S) * 1000),
+            )
 
     def derive(self, purpose: bytes) -> bytes:
         """A secret for something else that we hand out and take back; replicas derive the same."""

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import anyio
+
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -13,13 +15,17 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
 
 
 class Spoken:
-    """An ASGI app; `answers` has by method what makes a result of the params, and may be changed at any time."""
+    """An ASGI app; `answers` has by method what makes a result of the params, and may be changed at any time.
+
+    With a `pause`, a call sets its second event when it has come and is answered once the first is set.
+    """
 
     def __init__(self, tools: list[dict[str, Any]], **capabilities: Any) -> None:
         self.tools = tools
         self.ttl_ms = 0
         self.scope = "private"
         self.asked: list[str] = []
+        self.pause: tuple[anyio.Event, anyio.Event] | None = None
         self.answers: dict[str, Answering] = {
             "server/discover": lambda _: {
                 "supportedVersions": ["2026-07-28"],
@@ -55,6 +61,10 @@ class Spoken:
                 break
         message = json.loads(body)
         self.asked.append(message["method"])
+        if message["method"] == "tools/call" and self.pause is not None:
+            go_on, arrived = self.pause
+            arrived.set()
+            await go_on.wait()
         answering = self.answers.get(message["method"])
         if answering is None:
             reply: dict[str, Any] = {"error": {"code": -32601, "message": "unknown method"}}

@@ -9,7 +9,7 @@ import pytest
 
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.call import Caller
-from toolwire.core.errors import SessionNotFound
+from toolwire.core.errors import RateLimited, SessionNotFound
 from toolwire.core.ports import Stored
 from toolwire.engine.recorder import Recorder
 from toolwire.surfaces import sessions as module
@@ -252,3 +252,25 @@ async def test_an_ended_session_has_no_level_any_more():
     await sessions.end(session, ALICE, "agent")
     with pytest.raises(SessionNotFound):
         await sessions.find(session.id, ALICE, "agent")
+
+
+async def test_sessions_that_were_used_count_until_they_have_been_idle_or_were_ended():
+    world = World()
+    sessions = Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, limit=2)
+    one, other, unused = (sessions.mint(ALICE, "agent") for _ in range(3))
+    for session in (one, other):
+        await sessions.find(session.id, ALICE, "agent")
+    await world.recorder.flush()
+    with pytest.raises(RateLimited) as caught:
+        await sessions.check_room(ALICE)
+    assert caught.value.data["retry_after_ms"] == 60_000
+    await sessions.check_room(Caller("bob", "bob", "mcp"))
+
+    await sessions.end(one, ALICE, "agent")
+    await sessions.check_room(ALICE)
+    await sessions.find(unused.id, ALICE, "agent")
+    await world.recorder.flush()
+    with pytest.raises(RateLimited):
+        await sessions.check_room(ALICE)
+    world.clock.at += 2 * TTL_S
+    await sessions.check_room(ALICE)
