@@ -143,7 +143,7 @@ class Remotes:
             InvalidParam: the alias or the place cannot be used.
             Forbidden: it is a command, and the owner may run no programs here.
             Conflict: the owner has an agent of that name, or too many servers.
-            ServiceUnavailable: the server cannot be reached, or may not be; nothing was added.
+            ServiceUnavailable: the server cannot be reached, or may not be, or lists no tools; nothing was added.
         """
         _check_place(owner, place)
         server = self._server_of(owner, place)
@@ -159,6 +159,8 @@ class Remotes:
             self._records[agent.agent_id] = record
             remote = self._opened(record, server)
             await remote.settle()
+            if not remote.upstream.tools():  # else the first ones it has some day would be accepted unseen
+                raise ServiceUnavailable(f"the remote server {alias!r} lists no tools, so there is nothing to accept")
             added = True
             self._keep(remote)
         finally:

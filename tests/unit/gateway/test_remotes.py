@@ -141,6 +141,9 @@ async def test_a_server_that_cannot_be_reached_is_not_added(tmp_path: Path):
 
         assert refused["code"] == "agent_service_unavailable"
         assert "s3cret" not in str(refused)
+        site.far.tools.clear()
+        empty = await site.ask("POST", "/remotes", {"alias": "notes", "url": site.url}, status=503)
+        assert "lists no tools" in empty["message"]
         assert await site.ask("GET", "/agents") == []
 
 
