@@ -14,7 +14,6 @@ FORM: Final = "application/x-www-form-urlencoded"
 HTML: Final = "text/html"
 
 KeyKind: TypeAlias = Literal["oag", "bak", "agk"]
-Schema: TypeAlias = "Mapping[str, Any]"
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -28,7 +27,6 @@ class Parameter(Struct, frozen=True):
     text: str
     type: Any = str
     where: Literal["query", "header"] = "query"
-    required: bool = False
     many: bool = False
     """Whether it may be given several times."""
 

@@ -190,7 +190,7 @@ def _parameter(parameter: Parameter, schemas: _Schemas) -> JsonObject:
         "name": parameter.name,
         "in": parameter.where,
         "description": parameter.text,
-        "required": parameter.required,
+        "required": False,
         "schema": {"type": "array", "items": schema} if parameter.many else schema,
     }
 
