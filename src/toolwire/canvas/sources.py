@@ -144,6 +144,8 @@ def _git_source(text: str) -> Source:
 
 def _copy(source: Path, into: Path) -> None:
     find_manifest(source)
+    if into.resolve().is_relative_to(source.resolve()):  # it would go on into its own copy, with the host's secrets
+        raise InvalidParam("the folder has this host's own data in it; give the card's own folder", param="source")
     for file, path in files_of(source):
         target = into / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -123,21 +123,26 @@ def _name_errors(card_name: str, tools: Sequence[JsonObject]) -> Iterator[Findin
 
 
 def _hidden_texts(value: Any, path: str) -> Iterator[Finding]:
-    """Texts that people are shown and that hide something. What is inside a tool's schema a model reads, too."""
+    """Texts, and names of parameters, that hide something from the people or the models that read them."""
     if isinstance(value, str):
         multiline = path.endswith(("/description", "/reason")) or "/inputSchema/" in path
-        hidden = texts.hidden_characters(value, multiline=multiline)
-        if hidden:
-            shown = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden)))
-            yield Finding(path, "hidden_characters", f"has characters that nobody can see ({shown}); remove them")
+        yield from _hidden_in(value, path, multiline=multiline)
         return
     members = as_object(value)
     if members is not None:
         for key, held in members.items():
+            yield from _hidden_in(key, path)
             yield from _hidden_texts(held, f"{path}/{key.replace('~', '~0').replace('/', '~1')}")
     elif isinstance(value, list):
         for index, held in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
             yield from _hidden_texts(held, f"{path}/{index}")
+
+
+def _hidden_in(text: str, path: str, *, multiline: bool = False) -> Iterator[Finding]:
+    hidden = texts.hidden_characters(text, multiline=multiline)
+    if hidden:
+        shown = ", ".join(f"U+{ord(c):04X}" for c in sorted(set(hidden)))
+        yield Finding(path, "hidden_characters", f"has characters that nobody can see ({shown}); remove them")
 
 
 def _path_errors(manifest: JsonObject) -> Iterator[Finding]:
