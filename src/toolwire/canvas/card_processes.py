@@ -21,6 +21,7 @@ from toolwire.canvas.card_tokens import CardTokens
 from toolwire.canvas.child_process import Source, run_to_end
 from toolwire.canvas.packages import Package, Packages
 from toolwire.card.card import TOKEN_VARIABLE, URL_VARIABLE
+from toolwire.card.texts import visible
 from toolwire.core.errors import ConsentRequired, PackageNotFound
 from toolwire.wire.card_messages import CardRef
 
@@ -176,7 +177,7 @@ class CardProcesses:
         }
 
         def on_line(line: str, source: Source) -> None:
-            running.last_line = line.strip()[:MAX_REASON_CHARS]
+            running.last_line = visible(line.strip(), MAX_REASON_CHARS)
             self._log.write(package.id, "info" if source == "stdout" else "warn", line)
 
         return await run_to_end(

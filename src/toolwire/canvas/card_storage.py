@@ -69,7 +69,8 @@ class CardStorage:
                 raise QuotaExceeded(f"{used} bytes would be kept; {MAX_BYTES[scope]} may be. Delete what is old")
             if key not in sizes and len(sizes) >= MAX_KEYS:
                 raise QuotaExceeded(f"there are {MAX_KEYS} keys already; delete what is old")
-            await self._store.tx([Put("card_value", owner, _row(holder, key), data)])
+            with anyio.CancelScope(shield=True):  # what is kept has to be counted, whoever hangs up meanwhile
+                await self._store.tx([Put("card_value", owner, _row(holder, key), data)])
             sizes[key] = len(data)
 
     async def delete(self, owner: str, holder: str, key: str) -> None:
@@ -79,8 +80,10 @@ class CardStorage:
             StoreUnavailable: the store cannot be written.
         """
         async with self._writing:
-            await self._store.tx([Del("card_value", owner, _row(holder, key))])
-            (await self._sizes_of(owner, holder)).pop(key, None)
+            sizes = await self._sizes_of(owner, holder)
+            with anyio.CancelScope(shield=True):
+                await self._store.tx([Del("card_value", owner, _row(holder, key))])
+            sizes.pop(key, None)
 
     async def keys(self, owner: str, holder: str) -> list[str]:
         """All keys, in order.
@@ -99,8 +102,9 @@ class CardStorage:
         async with self._writing:
             sizes = await self._sizes_of(owner, holder)
             ops: list[Op] = [Del("card_value", owner, _row(holder, key)) for key in sizes]
-            if ops:
-                await self._store.tx(ops)
+            with anyio.CancelScope(shield=True):
+                if ops:
+                    await self._store.tx(ops)
             self._sizes.pop((owner, holder), None)
 
     async def clear_workspace(self, owner: str, workspace_id: str) -> None:

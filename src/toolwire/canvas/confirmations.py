@@ -13,7 +13,7 @@ from msgspec import Struct
 from toolwire.canvas.card_calls import CardCalls
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.workspaces import Workspace
-from toolwire.card.texts import cut, hidden_characters
+from toolwire.card.texts import visible
 from toolwire.core.board import Card
 from toolwire.core.errors import Conflict
 from toolwire.core.ids import new_id
@@ -131,10 +131,10 @@ class Confirmations:
             workspace.id,
             card.id,
             card.title,
-            _visible(params.title, MAX_TITLE_CHARS),
-            _visible(params.message, MAX_MESSAGE_CHARS, multiline=True),
-            _visible(params.confirm_label, MAX_LABEL_CHARS),
-            _visible(params.cancel_label, MAX_LABEL_CHARS),
+            visible(params.title, MAX_TITLE_CHARS),
+            visible(params.message, MAX_MESSAGE_CHARS, multiline=True),
+            visible(params.confirm_label, MAX_LABEL_CHARS),
+            visible(params.cancel_label, MAX_LABEL_CHARS),
             params.tone,
             now,
             expires_at,
@@ -154,12 +154,6 @@ class _Open:
         """It waits no more."""
         self.outcome = outcome
         self.answered.set()
-
-
-def _visible(text: str, max_chars: int, *, multiline: bool = False) -> str:
-    """A stranger's words as they may stand in a question of ours: nothing in them hides what they say."""
-    hidden = hidden_characters(text, multiline=multiline)
-    return cut("".join(c for c in text if c not in hidden), max_chars)
 
 
 def shown_confirmation(confirmation: Confirmation) -> JsonObject:

@@ -5,7 +5,7 @@ The first comes at once; of those that come too fast the latest is told when its
 
 from collections.abc import Callable
 
-from toolwire.card.texts import one_line
+from toolwire.card.texts import one_line, visible
 from toolwire.engine.deadline import Timekeeper, Timer
 from toolwire.wire.card_messages import MAX_PROGRESS_CHARS
 
@@ -29,7 +29,7 @@ class Progressing:
 
     def say(self, message: str) -> None:
         """The card says how far it is; after the end, and without words, it does nothing."""
-        line = one_line(message, MAX_PROGRESS_CHARS)
+        line = one_line(visible(message, len(message), multiline=True), MAX_PROGRESS_CHARS)
         if self._over or not line:
             return
         if self._timer is None:

@@ -311,8 +311,8 @@ class Terminals:
             self._feed.tell(kept.workspace_id, "terminal", moment)
 
     def _check_room(self) -> None:
-        running = sum(kept.running is not None for kept in self._terminals.values())
-        if running >= MAX_RUNNING:
+        taken = sum(kept.running is not None or kept.starting.locked() for kept in self._terminals.values())
+        if taken > MAX_RUNNING:  # the one that is to be started is among them
             raise Conflict(f"{MAX_RUNNING} terminals are running, and more are not; end one that is not needed")
 
     def _on_workspace(self, before: Workspace | None, after: Workspace | None) -> None:

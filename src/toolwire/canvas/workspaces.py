@@ -76,6 +76,7 @@ class Workspaces:
         self._clock = clock
         self._feed = feed
         self._kept: dict[str, _Kept] = {}
+        self._creating = anyio.Lock()
         self._listeners: list[ChangedListener] = []
 
     async def load(self) -> None:
@@ -147,11 +148,14 @@ class Workspaces:
             InvalidParam: the name cannot be used.
             Conflict: the owner has too many, or the board is too large.
         """
-        if len(self.of_owner(owner)) >= MAX_WORKSPACES:
-            raise Conflict(f"an owner has at most {MAX_WORKSPACES} workspaces; remove one")
         workspace = Workspace(new_id("ws"), owner, _checked_name(name), self._clock.now(), board=board or Board())
-        await self._store.tx([_put(workspace)])
-        self._kept[workspace.id] = _Kept(workspace, History())
+        put = _put(workspace)
+        async with self._creating:  # or several at once would each find room for itself
+            if len(self.of_owner(owner)) >= MAX_WORKSPACES:
+                raise Conflict(f"an owner has at most {MAX_WORKSPACES} workspaces; remove one")
+            with anyio.CancelScope(shield=True):
+                await self._store.tx([put])
+            self._kept[workspace.id] = _Kept(workspace, History())
         self._tell(None, workspace)
         return workspace
 
@@ -164,7 +168,9 @@ class Workspaces:
         kept = self._find(owner, workspace_id)
         async with kept.lock:
             self._find(owner, workspace_id)
-            await self._store.tx([Del("workspace", owner, workspace_id), *kept.history.removed(owner, workspace_id)])
+            with anyio.CancelScope(shield=True):
+                ops = (Del("workspace", owner, workspace_id), *kept.history.removed(owner, workspace_id))
+                await self._store.tx(ops)
             del self._kept[workspace_id]
             self._tell(kept.workspace, None)
             self._feed.forget(workspace_id)

@@ -16,6 +16,12 @@ def hidden_characters(text: str, *, multiline: bool = False) -> str:
     return "".join(c for c in text if unicodedata.category(c) in _HIDDEN_CATEGORIES and c not in allowed)
 
 
+def visible(text: str, max_chars: int, *, multiline: bool = False) -> str:
+    """A stranger's words where we show them as such: nothing in them hides what they say, or is a key of a terminal."""
+    hidden = hidden_characters(text, multiline=multiline)
+    return cut("".join(c for c in text if c not in hidden), max_chars)
+
+
 def cleaned(text: str, max_chars: int) -> str:
     """A name as it may stand inside what a model reads: on one line, without quotes or brackets that could end it."""
     visible = "".join(" " if c.isspace() else c for c in text if c.isspace() or not hidden_characters(c))

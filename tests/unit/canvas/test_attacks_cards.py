@@ -1,6 +1,6 @@
 """cards.md §3, 57, 72-76, 79: cards that ask for what is not theirs, or go on when they are gone."""
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,13 @@ import anyio
 from tests.unit.canvas.cards import WireCard, connected, desk_with, install
 from tests.unit.canvas.site import open_site
 from tests.unit.card.manifests import encoded, manifest, with_tool
+from toolwire.adapters.clock import SystemClock
+from toolwire.adapters.memory import MemoryStore
+from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.feed import KEPT_BYTES, Feed
+from toolwire.canvas.workspaces import MAX_WORKSPACES, Workspaces
+from toolwire.core.errors import Conflict
+from toolwire.core.ports import Op
 
 
 class Deaf(WireCard):
@@ -177,3 +183,56 @@ async def test_a_feed_keeps_nothing_of_a_workspace_that_is_gone_and_a_bounded_pa
     assert moment is not None
     assert moment.data == {"number": 1}
     assert moment.id.endswith("-1")
+
+
+async def test_progress_hides_nothing_from_those_who_read_it(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "data") as site:
+        desk = await desk_with(site, tmp_path / "radar")
+        async with connected(site, desk.package) as card, anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.agent.call, "test_radar_run_tests")
+            told = await card.event("tools.call")
+            await card.ask("tools.progress", callId=told["callId"], message="\x1b[2Jtests:\n\u202e3 of\t4 — 文 é\u0000")
+            await card.respond(told)
+        assert [call["progress"] for call in await desk.log()] == ["[2Jtests: 3 of 4 — 文 é"]
+
+
+async def test_a_value_is_counted_although_its_card_hangs_up_meanwhile() -> None:
+    store = SlowStore(SystemClock())
+    storage = CardStorage(store)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(storage.set, "me", "pkg_1", "package", "k", "x" * 100)
+        await store.began.wait()
+        tasks.cancel_scope.cancel()
+        store.goes_on.set()
+    assert await storage.keys("me", "pkg_1") == ["k"]
+    assert (await storage.get("me", "pkg_1", "k"))[0]
+
+
+class SlowStore(MemoryStore):
+    """Writes when it is told to."""
+
+    def __init__(self, clock: SystemClock) -> None:
+        super().__init__(clock)
+        self.began = anyio.Event()
+        self.goes_on = anyio.Event()
+
+    async def tx(self, ops: Sequence[Op]) -> None:
+        self.began.set()
+        await self.goes_on.wait()
+        await super().tx(ops)
+
+
+async def test_workspaces_made_at_once_are_no_more_than_one_after_the_other() -> None:
+    workspaces = Workspaces(MemoryStore(SystemClock()), SystemClock(), Feed())
+    refused: list[str] = []
+
+    async def make() -> None:
+        try:
+            await workspaces.create("me", "desk")
+        except Conflict as error:
+            refused.append(error.message)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(MAX_WORKSPACES + 5):
+            tasks.start_soon(make)
+    assert (len(workspaces.of_owner("me")), len(refused)) == (MAX_WORKSPACES, 5)
