@@ -21,6 +21,8 @@ CHECKS = (
     "response_headers_conformance",
     "response_schema_conformance",
     "unsupported_method",
+    "negative_data_rejection",
+    "missing_required_header",
     "ignored_auth",
 )
 LIMIT_S = 100.0
