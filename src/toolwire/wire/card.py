@@ -22,7 +22,6 @@ from toolwire.core.errors import InvalidRequest
 from toolwire.core.jsontypes import MAX_DEPTH, is_too_deep, may_be_deep
 from toolwire.wire.card_messages import PARAMS, Fault
 
-
 REPLACED: Final = 4001
 """The code with which the host closes a connection because another one speaks for the card now. A card that came back
 would only drive that one away, so it does not."""
