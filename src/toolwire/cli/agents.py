@@ -1,6 +1,7 @@
-"""`toolwire agent create` and `toolwire agent list`; it runs no agent."""
+"""`toolwire agent create`, `list` and `pin`; it runs no agent."""
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from cyclopts import Parameter
 
@@ -59,6 +60,28 @@ def list_agents(*, host: HostFlags = HERE, json: JsonFlag = False) -> int:
             [_row(agent) for agent in agents],
             "no agents yet; make one with `toolwire agent create NAME`",
         )
+    return DONE
+
+
+def pin(
+    name: Annotated[str, Parameter(help="The agent's name or id.")],
+    /,
+    *,
+    off: Annotated[bool, Parameter(negative="", help="Let the agent's own word count again.")] = False,
+    host: HostFlags = HERE,
+    json: JsonFlag = False,
+) -> int:
+    """Hold what an agent changes of its tools from now on, until you accept it with `toolwire consent accept`.
+
+    With `--json`: the agent, as the REST surface shows it.
+    """
+    with Rest(target_of(host)) as rest:
+        agent: dict[str, Any] = rest.ask("PATCH", f"/api/v1/agents/{quote(name, safe='')}", {"pinned": not off})
+    if json:
+        print_json(agent)
+    else:
+        words = "changes its tools as it likes" if off else "is pinned: what it changes of its tools waits for you"
+        say(f"{agent['name']} {words}")
     return DONE
 
 

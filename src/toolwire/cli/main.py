@@ -18,7 +18,7 @@ from toolwire.cli.output import print_failure
 HELP: Final = "Tools for agents: write a tool once, run it in your own agent, publish it over MCP."
 
 GROUPS: Final = {
-    "agent": "Register agents, run one, list them.",
+    "agent": "Register agents, run one, list and pin them.",
     "key": "Make, list and revoke keys.",
     "grant": "See and end what OAuth clients may do, and sign in to answer them.",
     "owner": "Make another owner.",
@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "agent create": ("agents:create", "Register an agent; prints its id and its key."),
     "agent run": ("agent_run:run", "Run an agent written in Python and attach it."),
     "agent list": ("agents:list_agents", "List your agents."),
+    "agent pin": ("agents:pin", "Hold what an agent changes of its tools until you accept it."),
     "key create": ("keys:create", "Make a key; it is shown this once."),
     "key list": ("keys:list_keys", "List your keys, without their secrets."),
     "key revoke": ("keys:revoke", "Make a key open nothing any more."),

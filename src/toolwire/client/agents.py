@@ -40,9 +40,10 @@ class AgentCalls(Group[D]):
         mcp_enabled: bool | UnsetType = UNSET,
         visibility: Literal["private", "public"] | UnsetType = UNSET,
         description: str | UnsetType | None = UNSET,
+        pinned: bool | UnsetType = UNSET,
     ) -> Ask[Agent]:
         """Change what is given; a `description` of `None` gives the word back to the agent."""
-        body = given(mcp_enabled=mcp_enabled, visibility=visibility, description=description)
+        body = given(mcp_enabled=mcp_enabled, visibility=visibility, description=description, pinned=pinned)
         return patch(f"/agents/{part(agent)}", Agent, body)
 
     @Method

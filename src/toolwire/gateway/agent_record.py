@@ -17,7 +17,8 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     `name` is what its owner calls it and unique with that owner; `display_name`, `version`, `description`, `skills`,
     `resources`, `prompts` and `completions` are what it says of itself when it registers. `set_description` is the
     owner's word and wins over `description`. `delivery_mode` is `None` until a registration sets it. `remote` says that
-    a remote MCP server is behind it, for which the gateway itself registers. Times are Unix seconds, UTC.
+    a remote MCP server is behind it, for which the gateway itself registers. Of one that is `pinned` a
+    tool that is new or has changed is in `held` until the owner accepts it. Times are Unix seconds, UTC.
     """
 
     agent_id: str
@@ -38,6 +39,8 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     synced_at: float | None = None
     completions: bool = False
     remote: bool = False
+    pinned: bool = False
+    held: tuple[Skill, ...] = ()
 
     @property
     def mode(self) -> DeliveryMode:
@@ -73,3 +76,4 @@ class AgentPatch(Struct, frozen=True, forbid_unknown_fields=True):
     mcp_enabled: bool | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
+    pinned: bool | UnsetType = UNSET

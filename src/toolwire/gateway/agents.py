@@ -24,6 +24,7 @@ from toolwire.engine.catalog import Catalog, CompileSchema
 from toolwire.gateway.about import CONFIG_URIS, SKILLS_URIS
 from toolwire.gateway.agent_record import AgentPatch, AgentRecord
 from toolwire.gateway.extras import AgentExtras, declared_extras
+from toolwire.gateway.held_skills import Holding, released, sort_out, with_accepted
 from toolwire.gateway.keys import scan_all
 from toolwire.gateway.offered import Offered, changes_between, offered_of
 from toolwire.gateway.registration import MESSAGE_TOOL, check_skills, count_changes, message_tool, tools_of
@@ -210,10 +211,25 @@ class Agents:
                 mcp_enabled=record.mcp_enabled if patch.mcp_enabled is UNSET else patch.mcp_enabled,
                 visibility=record.visibility if patch.visibility is UNSET else patch.visibility,
                 set_description=record.set_description if patch.description is UNSET else patch.description,
+                pinned=record.pinned if patch.pinned is UNSET else patch.pinned,
                 updated_at=self._clock.now(),
             )
+            if changed.held and not changed.pinned:
+                changed = released(changed)
             await self._commit(agent, changed)
             return changed
+
+    async def accept_held(self, agent_id: str, tool: str, digest: str) -> None:
+        """Accept a tool of a pinned agent that is held, in the form of this digest.
+
+        Raises:
+            ConsentNotFound: no such form is held.
+            AgentNotFound, Conflict, StoreUnavailable: as `patch`.
+        """
+        async with self._writing:
+            agent = self._agent(agent_id)
+            changed = with_accepted(agent.record, tool, digest)
+            await self._commit(agent, msgspec.structs.replace(changed, updated_at=self._clock.now()))
 
     async def sync(self, agent_id: str, registration: Registration, *, by_gateway: bool = False) -> dict[str, int]:
         """Take what an agent says of itself in place of what it said before (gateway.md 4, §6).
@@ -245,14 +261,16 @@ class Agents:
                 )
             check_skills(registration.skills, self._compile, record.skills)
             offered_of(registration.resources, registration.prompts)
-            counts = count_changes(record.skills, registration.skills)
+            skills, held = sort_out(record, registration.skills)
+            counts = count_changes(record.skills, skills)
             changed = msgspec.structs.replace(
                 record,
                 display_name=registration.name,
                 version=registration.version,
                 description=registration.description,
                 delivery_mode=mode or record.delivery_mode,
-                skills=registration.skills,
+                skills=skills,
+                held=held,
                 resources=registration.resources,
                 prompts=registration.prompts,
                 completions=registration.completions,
@@ -333,7 +351,8 @@ class Agents:
         asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask}
         if fallback:
             asking[MESSAGE_TOOL] = agent.asking  # what answers messages has registered nothing that could say so
-        changed = agent.catalog.replace(tools, agent.delegate, agent.delegate, asking)
+        delegate = Holding(agent.delegate, record) if record.held else agent.delegate
+        changed = agent.catalog.replace(tools, agent.delegate, delegate, asking)
         declared = {tool.name: declared_extras(tool.input_schema) for tool in tools}
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)
         agent.offered = offered_of(record.resources, record.prompts)

@@ -16,6 +16,7 @@ from toolwire.core.tool import Tool
 from toolwire.engine.engine import Engine
 from toolwire.engine.record import Record
 from toolwire.gateway.agent_record import AgentRecord
+from toolwire.gateway.passed_on import PassedOn
 
 RETRY_MS: Final = 1000
 """Nobody knows when a place becomes free; this is a polite guess."""
@@ -100,28 +101,22 @@ class Crowd:
         record.listen(hear)
 
 
-class _Limited:
-    """A delegate whose calls need a place; see `core.handler.Delegate`."""
+class _Limited(PassedOn):
+    """A delegate whose calls need a place."""
 
     def __init__(self, delegate: Delegate, crowd: Crowd) -> None:
-        self._delegate = delegate
+        super().__init__(delegate)
         self._crowd = crowd
-        self.tools = delegate.tools
-        self.attach = delegate.attach
-        self.end_ops = delegate.end_ops
-        self.ended = delegate.ended
-        self.call = delegate.call
-        self.resume = delegate.resume
 
     def ready(self, call: Call, tool: Tool) -> None:
         """Refuse what cannot be delivered, and then what has no place."""
-        self._delegate.ready(call, tool)
+        super().ready(call, tool)
         self._crowd.enter(call)
 
     def claim_ops(self, call: Call, tool: Tool) -> Sequence[Op]:
         """As the delegate's."""
         try:
-            return self._delegate.claim_ops(call, tool)
+            return super().claim_ops(call, tool)
         except BaseException:
             self._crowd.leave(call.id)
             raise
@@ -129,4 +124,4 @@ class _Limited:
     def unclaim(self, call: Call) -> None:
         """As the delegate's; the call gives its place up."""
         self._crowd.leave(call.id)
-        self._delegate.unclaim(call)
+        super().unclaim(call)

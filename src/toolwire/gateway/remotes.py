@@ -1,24 +1,23 @@
-"""The remote MCP servers behind this gateway, each an agent of its owner, and what their owners must consent to.
+"""The remote MCP servers behind this gateway, each an agent of its owner.
 
 What an owner sees when a server is added is accepted with that; every tool that is new or another later is held until
 the owner accepts exactly that definition. It runs no call itself.
 """
 
-import hashlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
-from msgspec import Struct
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import ConsentNotFound, Forbidden, InvalidParam, ServiceUnavailable, StoreUnavailable
+from toolwire.core.errors import Forbidden, InvalidParam, ServiceUnavailable, StoreUnavailable
 from toolwire.core.ports import Clock, Del, Put, Store
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
+from toolwire.gateway.consents import Consents
 from toolwire.gateway.keys import FIRST_OWNER, scan_all
 from toolwire.gateway.remote_agent import RemoteAgent
 from toolwire.gateway.remote_record import (
@@ -29,14 +28,13 @@ from toolwire.gateway.remote_record import (
     decode_record,
     encode_record,
 )
-from toolwire.providers.remote_pins import PIN_KIND, Held, StoredPins
+from toolwire.providers.remote_pins import PIN_KIND, StoredPins
 from toolwire.providers.remote_pool import PoolRules, RemotePool
 from toolwire.providers.remote_server import HttpServer, OpenTransport, Patience, Server, StdioServer
 from toolwire.providers.remote_upstream import Upstream
 
 logger = logging.getLogger("toolwire.gateway")
 
-REFUSED_KIND = "consent_refused"
 MAX_REMOTES = 100
 """Of one owner."""
 PATIENCE = Patience(connect_s=15.0)
@@ -49,21 +47,6 @@ Raises:
 """
 
 
-class Consent(Struct, frozen=True):
-    """A definition that is held. `consent_id` stands for exactly this definition of this tool."""
-
-    consent_id: str
-    agent: AgentRecord
-    tool: str
-    held: Held
-    refused: bool
-
-    @property
-    def kind(self) -> Literal["new", "changed"]:
-        """Whether the tool was ever accepted."""
-        return "new" if self.held.accepted is None else "changed"
-
-
 class Remotes:
     """All remote servers of this gateway. Call `load` inside `running`.
 
@@ -73,6 +56,9 @@ class Remotes:
         clock: wall time.
         secret: of the gateway, which seals their credentials.
         transport_for: what carries requests to URLs.
+
+    Attributes:
+        consents: what of all agents, remote or not, waits for consent.
     """
 
     def __init__(self, agents: Agents, store: Store, clock: Clock, secret: bytes, transport_for: TransportFor) -> None:
@@ -83,7 +69,7 @@ class Remotes:
         self._transport_for = transport_for
         self._records: dict[str, RemoteRecord] = {}
         self._servers: dict[str, RemoteAgent] = {}
-        self._refused: set[str] = set()
+        self.consents = Consents(agents, store, self.find)
         self._tasks: TaskGroup | None = None
         agents.on_removed(self._agent_removed)
 
@@ -108,7 +94,7 @@ class Remotes:
         Raises:
             StoreUnavailable: the store cannot be read.
         """
-        self._refused = {row.key for row in await scan_all(self._store, REFUSED_KIND)}
+        await self.consents.load()
         for row in await scan_all(self._store, REMOTE_KIND):
             record = decode_record(row.value)
             if self._agents.known(record.agent_id) is None:  # removed, and we stopped before its row was
@@ -169,53 +155,6 @@ class Remotes:
                     await self._agents.remove(agent.agent_id)
         return self._agents.get(agent.agent_id)
 
-    def consents(self, owner: str) -> Sequence[Consent]:
-        """The definitions of an owner's servers that are held, by server and tool."""
-        found: list[Consent] = []
-        for agent in self.list(owner):
-            server = self._servers.get(agent.agent_id)
-            held: Mapping[str, Held] = {} if server is None else server.upstream.held
-            for tool, each in sorted(held.items()):
-                consent_id = _consent_id(agent.agent_id, tool, each)
-                found.append(Consent(consent_id, agent, tool, each, consent_id in self._refused))
-        return found
-
-    def consent(self, owner: str, consent_id: str) -> Consent:
-        """One of them.
-
-        Raises:
-            ConsentNotFound: there is none: it was answered, or the server has changed the tool once more.
-        """
-        for each in self.consents(owner):
-            if each.consent_id == consent_id:
-                return each
-        raise ConsentNotFound(f"nothing waits under {consent_id!r}; list the consents to see what is held now")
-
-    async def accept(self, owner: str, consent_id: str) -> None:
-        """Accept exactly the definition that was shown; its tool may be called from now on.
-
-        Raises:
-            ConsentNotFound: as `consent`.
-            StoreUnavailable: that cannot be kept; nothing has changed.
-        """
-        consent = self.consent(owner, consent_id)
-        server = self._servers[consent.agent.agent_id]
-        await server.upstream.accept([consent.tool])  # takes what is held now before it first waits: what was shown
-        await server.publish()
-        await self._store.tx([Del(REFUSED_KIND, owner, consent_id)])
-        self._refused.discard(consent_id)
-
-    async def refuse(self, owner: str, consent_id: str) -> None:
-        """Leave a definition out for good: it stays held, until it is accepted after all or changes once more.
-
-        Raises:
-            ConsentNotFound: as `consent`.
-            StoreUnavailable: that cannot be kept.
-        """
-        self.consent(owner, consent_id)
-        await self._store.tx([Put(REFUSED_KIND, owner, consent_id, b"")])
-        self._refused.add(consent_id)
-
     def _server_of(self, owner: str, place: RemotePlace) -> Server:
         if place.command:
             return StdioServer(place.command, tuple(place.env.items()))
@@ -267,9 +206,3 @@ def _check_place(owner: str, place: RemotePlace) -> None:
         raise InvalidParam("headers are for a server at a URL; a command has env", param="headers")
     if place.url and place.env:
         raise InvalidParam("env is for a server that a command starts; a URL has headers", param="env")
-
-
-def _consent_id(agent_id: str, tool: str, held: Held) -> str:
-    """The same for the same definition, so that nobody accepts another than was shown."""
-    stands_for = "\n".join((agent_id, tool, held.now.digest()))
-    return f"cns_{hashlib.sha256(stands_for.encode()).hexdigest()[:24]}"

@@ -98,7 +98,7 @@ class AgentRoutes:
 
     @described("oag", Agent, body=AgentPatch, errors="conflict")
     async def patch(self, request: Request) -> Response:
-        """Change what the owner decides: `mcp_enabled`, `visibility`, `description`."""
+        """Change what the owner decides: `mcp_enabled`, `visibility`, `description`, `pinned`."""
         identity = self._reader.identify(request, "oag")
         record = self._reader.own_agent(request, identity)
         body = await self._reader.body(request, AgentPatch)
@@ -138,6 +138,7 @@ class AgentRoutes:
             "version": record.version,
             "visibility": record.visibility,
             "mcp_enabled": record.mcp_enabled,
+            "pinned": record.pinned,
             "mcp_url": self._mcp_url(record.agent_id),
             "delivery_mode": record.mode,
             "attached": self._attached(record.agent_id),

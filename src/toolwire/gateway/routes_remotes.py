@@ -10,9 +10,10 @@ from starlette.routing import Route
 from toolwire.core.errors import AgentNotFound, InvalidParam
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
+from toolwire.gateway.consents import Consent
 from toolwire.gateway.keys import Keys
 from toolwire.gateway.remote_record import RemotePlace
-from toolwire.gateway.remotes import Consent, Remotes
+from toolwire.gateway.remotes import Remotes
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer, done
@@ -102,13 +103,13 @@ class RemoteRoutes:
     async def consents(self, request: Request) -> Response:
         """The definitions that are held until the owner accepts them, and those that it has refused."""
         identity = self._reader.identify(request, "oag")
-        return answer([_shown_consent(each) for each in self._remotes.consents(identity.owner)])
+        return answer([_shown_consent(each) for each in self._remotes.consents.list(identity.owner)])
 
     @described("oag", ShownConsent, errors="consent_not_found")
     async def consent(self, request: Request) -> Response:
         """One definition that is held."""
         identity = self._reader.identify(request, "oag")
-        return answer(_shown_consent(self._remotes.consent(identity.owner, str(request.path_params["consent"]))))
+        return answer(_shown_consent(self._remotes.consents.get(identity.owner, str(request.path_params["consent"]))))
 
     @described("oag", Answered, body=ConsentAnswer, errors="consent_not_found")
     async def answer(self, request: Request) -> Response:
@@ -117,9 +118,9 @@ class RemoteRoutes:
         consent_id = str(request.path_params["consent"])
         body = await self._reader.body(request, ConsentAnswer)
         if body.accept:
-            await self._remotes.accept(identity.owner, consent_id)
+            await self._remotes.consents.accept(identity.owner, consent_id)
         else:
-            await self._remotes.refuse(identity.owner, consent_id)
+            await self._remotes.consents.refuse(identity.owner, consent_id)
         return answer(Answered(consent_id=consent_id, accepted=body.accept))
 
     def _shown(self, agent: AgentRecord) -> Remote:

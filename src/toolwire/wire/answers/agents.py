@@ -21,6 +21,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     version: str
     visibility: Literal["private", "public"]
     mcp_enabled: bool
+    pinned: bool
     mcp_url: str
     delivery_mode: DeliveryMode
     attached: bool
