@@ -16,6 +16,7 @@ from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.card_pace import Pace
 from toolwire.canvas.card_requests import CardFault, CardRequests
 from toolwire.canvas.card_tokens import TOKEN_PREFIX, CardTokens
+from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.packages import Package, Packages
 from toolwire.core.errors import Forbidden, InvalidRequest, ToolwireError, Unauthorized
@@ -45,6 +46,7 @@ class CardLinks:
         packages: all packages.
         connections: the cards that are there.
         requests: what cards may ask.
+        held: ends what a revoked key holds open.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class CardLinks:
         packages: Packages,
         connections: CardConnections,
         requests: CardRequests,
+        held: HeldOpen,
     ) -> None:
         self._directory = directory
+        self._held = held
         self._tokens = tokens
         self._packages = packages
         self._connections = connections
@@ -66,19 +70,23 @@ class CardLinks:
         if (await receive())["type"] != "websocket.connect":
             return
         try:
-            package = self._admit(scope)
+            package, key_id = self._admit(scope)
         except ToolwireError as error:
             await refuse_handshake(scope, send, error)
             return
         await send({"type": "websocket.accept"})
         try:
-            await self._serve(package, receive, send)
+            serving = self._serve(package, receive, send)
+            if key_id is None:
+                await serving
+            elif await self._held.is_revoked_during(key_id, serving):
+                await _close(send, POLICY, "its key was revoked")
         except Exception:
             logger.exception("the link of package %s failed inside the server", package.id)
             await _close(send, FAILED, "internal_error")
 
-    def _admit(self, scope: MutableMapping[str, Any]) -> Package:
-        """The package that a card speaks for.
+    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Package, str | None]:
+        """The package that a card speaks for, and the id of the owner's key if it came with one.
 
         Raises:
             Unauthorized: it brings no credential that opens this.
@@ -94,12 +102,12 @@ class CardLinks:
                 if package_id is None:
                     words = "the card's token opens nothing any more; the host gives a new one at each start"
                     raise Unauthorized(words)
-                return self._accepted(self._packages.owner_of(package_id), package_id)
+                return self._accepted(self._packages.owner_of(package_id), package_id), None
         visitor = self._directory.visitor(credentials)
         if visitor.agent_id is not None:
             raise Forbidden("an agent's key opens its toolbox alone; use an oag_ key")
         named = parse_qs(bytes(scope.get("query_string", b"")).decode("ascii", "replace")).get("package", [""])
-        return self._accepted(visitor.owner, named[0])
+        return self._accepted(visitor.owner, named[0]), visitor.key_id
 
     def _accepted(self, owner: str, package_id: str) -> Package:
         package = self._packages.get(owner, package_id)

@@ -33,6 +33,7 @@ from toolwire.canvas.families.notes import NoteFamily
 from toolwire.canvas.families.terminals import TerminalFamily
 from toolwire.canvas.feed import Feed
 from toolwire.canvas.gateway_calls import GatewayCalls
+from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.mailboxes import Mailboxes, Messages
 from toolwire.canvas.packages import Packages
@@ -137,7 +138,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     await workspaces.load()
     await packages.load()
     await mailboxes.load()
-    streams = TerminalStreams(directory, workspaces, terminals)
+    streams = TerminalStreams(directory, workspaces, terminals, HeldOpen(directory))
 
     def socket_at(path: str) -> ASGIApp | None:
         if path == CARD_LINK:
@@ -179,7 +180,7 @@ def _cards(
     peers = Peers(directory, terminals.status)
     methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls, log)
     requests = CardRequests(workspaces, packages, calls, log, methods.table())
-    links = CardLinks(directory, tokens, packages, connections, requests)
+    links = CardLinks(directory, tokens, packages, connections, requests, HeldOpen(directory))
     tell_cards(workspaces, connections, requests)
     close_replaced(packages, connections)
     stop_unplaced(workspaces, processes)

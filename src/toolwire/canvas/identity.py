@@ -13,12 +13,14 @@ class Visitor(Struct, frozen=True):
 
     `principal` is what idempotency and sessions are bound to (gateway.md D1). `trusted` says whether it may run
     programs of its choice on this machine and read its files: the owner who has set up the host may, others may not.
+    `key_id` names the key that was shown; see `Directory.on_revoked`.
     """
 
     owner: str
     principal: str
     agent_id: str | None = None
     trusted: bool = False
+    key_id: str = ""
 
 
 class AgentInfo(Struct, frozen=True):
@@ -59,6 +61,10 @@ class Directory(Protocol):
 
     def on_presence(self, listener: Callable[[str], None]) -> None:
         """Tell `listener` the id of every agent that may have come or gone; how it is shows a moment later."""
+        ...
+
+    def on_revoked(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of the id of every key that opens nothing any more; it must not block."""
         ...
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:

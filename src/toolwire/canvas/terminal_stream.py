@@ -14,14 +14,15 @@ import msgspec
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.canvas.identity import Directory
+from toolwire.canvas.held_open import HeldOpen
+from toolwire.canvas.identity import Directory, Visitor
 from toolwire.canvas.terminal.tail import Follower
 from toolwire.canvas.terminals import Terminals
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
 from toolwire.core.errors import CardNotFound, Forbidden, InvalidRequest, ToolwireError
 from toolwire.surfaces.limits import credentials_in
-from toolwire.surfaces.web_sockets import Receive, Send, refuse_handshake
+from toolwire.surfaces.web_sockets import POLICY, Receive, Send, refuse_handshake
 
 logger = logging.getLogger("toolwire.canvas")
 
@@ -56,10 +57,12 @@ class TerminalStreams:
         directory: knows owners.
         workspaces: where cards stand.
         terminals: all terminals.
+        held: ends what a revoked key holds open.
     """
 
-    def __init__(self, directory: Directory, workspaces: Workspaces, terminals: Terminals) -> None:
+    def __init__(self, directory: Directory, workspaces: Workspaces, terminals: Terminals, held: HeldOpen) -> None:
         self._directory = directory
+        self._held = held
         self._workspaces = workspaces
         self._terminals = terminals
 
@@ -72,29 +75,34 @@ class TerminalStreams:
         if (await receive())["type"] != "websocket.connect":
             return
         try:
-            workspace, card = self._admit(scope)
+            visitor, workspace, card = self._admit(scope)
             follower = await self._terminals.follow(workspace, card)
         except ToolwireError as error:
             await refuse_handshake(scope, send, error)
             return
         await send({"type": "websocket.accept"})
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._write, follower, send, tasks)
-                await self._read(workspace, card, receive, send)
-                tasks.cancel_scope.cancel()
+            serving = self._serve(follower, workspace, card, receive, send)
+            if await self._held.is_revoked_during(visitor.key_id, serving):
+                await _close(send, POLICY, "its key was revoked")
         except Exception:
             logger.exception("the stream of terminal %s failed inside the server", card.id)
             await _close(send, FAILED, "internal_error")
 
-    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Workspace, Card]:
+    async def _serve(self, follower: Follower, workspace: Workspace, card: Card, receive: Receive, send: Send) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write, follower, send, tasks)
+            await self._read(workspace, card, receive, send)
+            tasks.cancel_scope.cancel()
+
+    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Visitor, Workspace, Card]:
         visitor = self._directory.visitor(credentials_in(scope["headers"]))
         if visitor.agent_id is not None:
             raise Forbidden("an agent's key opens its toolbox alone; use an oag_ key")
         card_id = str(scope["path"])[len(PREFIX) : -len(SUFFIX)]
         if "/" in card_id:
             raise CardNotFound(f"there is no card {card_id!r} in any workspace")
-        return self._workspaces.find_card(visitor.owner, card_id)
+        return visitor, *self._workspaces.find_card(visitor.owner, card_id)
 
     async def _read(self, workspace: Workspace, card: Card, receive: Receive, send: Send) -> None:
         """Take what is typed until the reader is gone."""

@@ -80,7 +80,8 @@ class GatewayDirectory:
         identity = self._gateway.auth.identify(credentials)
         if identity.kind == "bak":
             raise Forbidden("a bak_ key calls one agent and opens nothing else; use an oag_ key")
-        return Visitor(identity.owner, identity.principal, identity.agent_id, self.trusts(identity.owner))
+        trusted = self.trusts(identity.owner)
+        return Visitor(identity.owner, identity.principal, identity.agent_id, trusted, identity.key_id)
 
     def trusts(self, owner: str) -> bool:
         """Whether an owner may run programs on this machine: the first one, who has its files anyway."""
@@ -92,6 +93,10 @@ class GatewayDirectory:
         if record.owner != owner:
             raise AgentNotFound(f"you have no agent {id_or_name!r}")
         return self._info(record)
+
+    def on_revoked(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of keys that are revoked."""
+        self._gateway.auth.on_revoked(lambda record: listener(record.key_id))
 
     def on_presence(self, listener: Callable[[str], None]) -> None:
         """Tell `listener` of agents that come and go."""
