@@ -263,8 +263,8 @@ class BoardRoutes:
             raise InvalidParam("a card of kind 'agent' stands for an agent, and no other does", param="agent_id")
         if card.package is not None:
             self._packages.title_of(owner, card.package)
-        if card.agent_id is not None:
-            self._directory.agent(owner, card.agent_id)
+        if card.agent_id is not None and self._directory.agent(owner, card.agent_id).agent_id != card.agent_id:
+            raise InvalidParam("a card names its agent by the id, agent_…", param="agent_id")
 
     def _check_changed(self, owner: str, card: Card) -> None:
         """Whether a card may be as it is now; what it stands for may be gone by now, and it can be moved all the same.

@@ -40,6 +40,7 @@ IMPORTED: dict[str, tuple[dict[str, Any], int]] = {
     "a note that is a copy of a package": ({"kind": "note", "package": "PACKAGE"}, 400),
     "a copy of nothing": ({"kind": "card"}, 400),
     "an agent without an agent": ({"kind": "agent"}, 400),
+    "an agent by its name": ({"kind": "agent", "agent_id": "writer"}, 400),
     "an agent of nobody's": ({"kind": "agent", "agent_id": "agent_of_nobody"}, 404),
     "a package of nobody's": ({"kind": "card", "package": "pkg_of_nobody"}, 404),
     "a place beyond the canvas": ({"kind": "note", "x": 1e308}, 400),
