@@ -29,6 +29,8 @@ KIND: Final = "agent_letter"
 _PAGE: Final = 1000
 MAX_WAITING: Final = 200
 """Messages from one agent to another that wait to be read."""
+SWEEP_S: Final = 600.0
+"""How often what nobody has read in time is looked for."""
 MAX_HANDED: Final = 16
 """Messages of one agent that others work on at the same time."""
 
@@ -86,6 +88,7 @@ class Mailboxes:
         self._kept_s = kept_s
         self._boxes: dict[tuple[str, str, str], deque[Letter]] = {}
         self._handed: dict[str, int] = {}
+        self._swept_at = clock.now()
         self._news = anyio.Event()
         self._tasks: TaskGroup | None = None
 
@@ -134,7 +137,8 @@ class Mailboxes:
 
     def take(self, owner: str, reader: str, sender: str) -> list[Letter]:
         """What an agent has from another and has not read; it has, then."""
-        letters = list(self._boxes.pop((owner, reader, sender), ()))
+        letters = list(self._box(owner, reader, sender))
+        self._boxes.pop((owner, reader, sender), None)
         if letters:
             self._recorder.add(lambda: tuple(Del(KIND, owner, f"{reader}/{one.id}") for one in letters))
         return letters
@@ -142,13 +146,13 @@ class Mailboxes:
     async def wait(self, owner: str, reader: str, sender: str, timeout_s: float) -> list[Letter]:
         """As `take`, as soon as there is something; nothing when the time is up."""
         with anyio.move_on_after(timeout_s):
-            while (owner, reader, sender) not in self._boxes:
+            while not self._box(owner, reader, sender):
                 await self._news.wait()
         return self.take(owner, reader, sender)
 
     def waiting(self, owner: str, reader: str, sender: str) -> int:
         """How many messages an agent has from another and has not read."""
-        return len(self._boxes.get((owner, reader, sender), ()))
+        return len(self._box(owner, reader, sender))
 
     async def _hand(self, owner: str, sender: AgentRef, receiver: AgentRef, text: str, cause: Call) -> None:
         try:
@@ -168,14 +172,33 @@ class Mailboxes:
             logger.warning("agent %s does not read its messages; an answer to it is lost", sender.id)
 
     def _put(self, owner: str, reader: str, letter: Letter) -> None:
-        box = self._boxes.setdefault((owner, reader, letter.sender.id), deque())
+        self._sweep()
+        box = self._box(owner, reader, letter.sender.id)
         if len(box) >= MAX_WAITING:
             raise RateLimited(
                 f"{letter.sender.name!r} has {MAX_WAITING} messages there that were not read yet; wait until they are",
                 retry_after_ms=10_000,
             )
         box.append(letter)
+        self._boxes[owner, reader, letter.sender.id] = box
         key, expires_at = f"{reader}/{letter.id}", letter.at + self._kept_s
         self._recorder.add(lambda: (Put(KIND, owner, key, _encode(letter), None, expires_at),))
         self._news.set()
         self._news = anyio.Event()
+
+    def _box(self, owner: str, reader: str, sender: str) -> deque[Letter]:
+        """What an agent has from another, without what it has not read in time."""
+        box, oldest = self._boxes.get((owner, reader, sender), deque()), self._clock.now() - self._kept_s
+        while box and box[0].at <= oldest:
+            box.popleft()
+        if not box:
+            self._boxes.pop((owner, reader, sender), None)
+        return box
+
+    def _sweep(self) -> None:
+        """Let go of what nobody has read in time, or will: its reader may be gone."""
+        if self._clock.now() < self._swept_at + SWEEP_S:
+            return
+        self._swept_at = self._clock.now()
+        for key in tuple(self._boxes):
+            self._box(*key)
