@@ -126,10 +126,11 @@ class Remotes:
         """Make a server an agent of an owner; all that it lists now is accepted with that.
 
         Raises:
-            InvalidParam: the alias or the place cannot be used.
+            InvalidParam: the alias or the place cannot be used: the server cannot be reached, or may not be, or it lists
+                no tools; nothing was added.
             Forbidden: it is a command, and the owner may run no programs here.
             Conflict: the owner has an agent of that name, or too many servers.
-            ServiceUnavailable: the server cannot be reached, or may not be, or lists no tools; nothing was added.
+            StoreUnavailable: the store cannot be written; nothing was added.
         """
         _check_place(owner, place)
         server = self._server_of(owner, place)
@@ -149,6 +150,11 @@ class Remotes:
                 raise ServiceUnavailable(f"the remote server {alias!r} lists no tools, so there is nothing to accept")
             added = True
             self._keep(remote)
+        except ServiceUnavailable as error:
+            if isinstance(error, StoreUnavailable):
+                raise
+            where = "command" if place.command else "url"
+            raise InvalidParam(f"{error.message}; it was not added", param=where) from None
         finally:
             if not added:
                 with anyio.CancelScope(shield=True):

@@ -72,7 +72,7 @@ class RemoteRoutes:
             Route("/api/v1/consents/{consent}", self.answer, methods=["POST"]),
         )
 
-    @described("oag", Remote, 201, body=NewRemote, errors="conflict agent_service_unavailable")
+    @described("oag", Remote, 201, body=NewRemote, errors="conflict")
     async def add(self, request: Request) -> Response:
         """Put a remote MCP server behind the gateway, as an agent; its tools as listed now are accepted with that."""
         identity = self._reader.identify(request, "oag")

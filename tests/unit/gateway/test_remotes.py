@@ -137,12 +137,12 @@ async def test_a_removed_server_is_gone_with_its_keys_and_what_was_accepted(tmp_
 async def test_a_server_that_cannot_be_reached_is_not_added(tmp_path: Path):
     async with open_remote_site(tmp_path) as site:
         body = {"alias": "notes", "url": "http://127.0.0.1:1/mcp?key=s3cret"}
-        refused = await site.ask("POST", "/remotes", body, status=503)
+        refused = await site.ask("POST", "/remotes", body, status=400)
 
-        assert refused["code"] == "agent_service_unavailable"
+        assert (refused["code"], refused["details"]["param"]) == ("invalid_param", "url")
         assert "s3cret" not in str(refused)
         site.far.tools.clear()
-        empty = await site.ask("POST", "/remotes", {"alias": "notes", "url": site.url}, status=503)
+        empty = await site.ask("POST", "/remotes", {"alias": "notes", "url": site.url}, status=400)
         assert "lists no tools" in empty["message"]
         assert await site.ask("GET", "/agents") == []
 
@@ -165,7 +165,7 @@ async def test_the_first_owner_may_add_a_command_and_nobody_else(tmp_path: Path)
 async def test_other_owners_reach_no_private_network_unless_it_is_allowed(tmp_path: Path):
     async with open_remote_site(tmp_path) as site:
         other = await other_owner(site)
-        refused = await site.ask("POST", "/remotes", {"alias": "a", "url": site.url}, status=503, key=other)
+        refused = await site.ask("POST", "/remotes", {"alias": "a", "url": site.url}, status=400, key=other)
 
         assert "private network" in refused["message"]
         assert site.far.asked == []
