@@ -88,7 +88,7 @@ class Terminal:
 
 
 class Terminals:
-    """All terminals; see `card_methods.RunsCommands`.
+    """All terminals; see `card_methods.CommandTerminals`.
 
     Args:
         folder: for the files of shells, and for the folders that workspaces have by themselves.
