@@ -126,8 +126,8 @@ class Remotes:
         """Make a server an agent of an owner; all that it lists now is accepted with that.
 
         Raises:
-            InvalidParam: the alias or the place cannot be used: the server cannot be reached, or may not be, or it lists
-                no tools; nothing was added.
+            InvalidParam: the alias or the place cannot be used: the server cannot be reached, or may not be, or it
+                lists no tools; nothing was added.
             Forbidden: it is a command, and the owner may run no programs here.
             Conflict: the owner has an agent of that name, or too many servers.
             StoreUnavailable: the store cannot be written; nothing was added.
