@@ -186,7 +186,8 @@ class Wire:
 async def gateway_with(agent: Agent, data: Path | None = None, **settings: Any) -> AsyncGenerator[Attached]:
     """A gateway of its own, with `agent` attached until the block ends."""
     with TemporaryDirectory() as folder:
-        async with open_gateway(Config(data=str(data or folder), **settings)) as gateway:
+        kept: dict[str, Any] = {"rate_limit_per_minute": 0, **settings}
+        async with open_gateway(Config(data=str(data or folder), **kept)) as gateway:
             record = await gateway.agents.create(OWNER, agent.name)
             _, agent_key = await gateway.keys.create("agk", OWNER, record.agent_id)
             _, bak = await gateway.keys.create("bak", OWNER, record.agent_id)
