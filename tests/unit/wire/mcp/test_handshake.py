@@ -40,7 +40,7 @@ def test_initialize_needs_a_version(version: Any):
 
 
 def test_discover_lists_versions_and_capabilities_and_leaves_the_name_to_the_stamp():
-    served = {"tools": {}, **EXTENSIONS}
+    served: dict[str, Any] = {"tools": {}, **EXTENSIONS}
     assert discover_result(PLAIN) == {"supportedVersions": ["2026-07-28"], "capabilities": served}
     assert discover_result(FULL)["instructions"] == "Ask before you delete."
 
