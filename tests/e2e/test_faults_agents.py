@@ -56,7 +56,7 @@ def test_an_answer_that_is_too_large_is_a_failure_and_not_the_end_of_the_link(fa
     """gateway.md §6: `reply_limit_bytes` (32 MiB), D17: what fits arrives whole, as a file above 1 MiB."""
     shown, link = faulty.call("large", {"megabytes": 4})["result"]["content"]
     assert "4194304 bytes in all" in shown["text"]
-    assert len(httpx2.get(link["uri"], timeout=30).content) == 4 * 1024 * 1024
+    assert len(httpx2.get(link["resource"]["uri"], timeout=30).content) == 4 * 1024 * 1024
     for megabytes in (33, 50):
         result = faulty.call("large", {"megabytes": megabytes})["result"]
         assert result["isError"] is True
