@@ -79,6 +79,7 @@ async def open_data(config: Config) -> AsyncGenerator[Opened]:
             idempotency_ttl_s=config.idempotency_ttl_s,
             history_ttl_s=config.history_ttl_s,
             tasks=TaskLimits(config.task_timeout_s, config.task_ttl_s, config.task_poll_s),
+            joins=config.idempotency_in_flight == "join",
         )
         yield Opened(store, blobs, clock, Engine(store, blobs, clock, limits), _kept_secret(folder / "secret.key"))
 

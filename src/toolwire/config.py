@@ -79,6 +79,13 @@ class Config(Struct, frozen=True):
     idempotency_ttl_s: Annotated[Seconds, _says("How long an idempotency key is remembered with its result.")] = (
         86_400.0
     )
+    idempotency_in_flight: Annotated[
+        Literal["join", "conflict"],
+        _says(
+            "What a repeat under the key of a running call does: wait for the same end, or be refused as a `conflict`.",
+            "join or conflict",
+        ),
+    ] = "join"
     task_timeout_s: Annotated[
         Seconds, _says("How long a task, a call that its client need not wait for, may take, unless its tool says so.")
     ] = 86_400.0

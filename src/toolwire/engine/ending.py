@@ -50,12 +50,14 @@ class Limits(Struct, frozen=True):
     """How long things are kept and may take, all in seconds.
 
     With `history_ttl_s` 0, a call leaves no record when it has ended, unless it was made under a key or is a task.
+    `joins` says that a repeat under the key of a running call waits for that.
     """
 
     keyed_deadline_s: float = 600.0
     idempotency_ttl_s: float = 24 * 3600.0
     history_ttl_s: float = 24 * 3600.0
     tasks: TaskLimits = TaskLimits()
+    joins: bool = True
 
 
 def end_of(record: Record, result: Result | None) -> Result:

@@ -59,7 +59,7 @@ class Engine:
         self.recorder = Recorder(store)
         self.endings = Endings(store, blobs, clock, self.limits, self.recorder)
         self._live: dict[str, Record] = {}
-        self._keys = HeldKeys()
+        self._keys = HeldKeys(self.limits.joins)
         self._tasks: TaskGroup | None = None
         self.observers: list[Observer] = []
         self._new_scope = anyio.CancelScope

@@ -5,8 +5,11 @@ from contextlib import contextmanager
 
 import anyio
 
+from toolwire.core.errors import Conflict
 from toolwire.engine.claims import Claim, check_same
 from toolwire.engine.record import Record
+
+RETRY_MS = 1000
 
 
 class HeldKeys:
@@ -14,9 +17,13 @@ class HeldKeys:
 
     A scope goes from free to *claiming* (its first call is being committed), to *held* (that call runs), to free again.
     Whoever comes with the same key meanwhile waits for the commit and then joins the call.
+
+    Args:
+        joins: false has whoever comes with the key of a running call told so, instead (gateway.md D4).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, joins: bool = True) -> None:
+        self._joins = joins
         self._claiming: dict[str, anyio.Event | None] = {}
         self._held: dict[str, tuple[Claim, Record]] = {}
         self._scope_of_call: dict[str, str] = {}
@@ -32,6 +39,7 @@ class HeldKeys:
 
         Raises:
             IdempotencyKeyReused: it is another call.
+            Conflict: it runs, and nobody may join it.
         """
         while scope in self._claiming:
             decided = self._claiming[scope]
@@ -41,6 +49,9 @@ class HeldKeys:
         held = self._held.get(scope)
         if held is not None:
             check_same(held[0], fingerprint)
+            if not self._joins and not held[1].over:
+                words = "the first call under this idempotency_key is still under way; send it again in a moment"
+                raise Conflict(words, retry_after_ms=RETRY_MS, task_id=held[1].call.id)
         return held
 
     @contextmanager

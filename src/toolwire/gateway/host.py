@@ -158,7 +158,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *DeliveryRoutes(reader, Deliveries(mail.presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),
-        *CallRoutes(reader, engine, agents, rest_calls, rates).routes(),
+        *CallRoutes(reader, engine, agents, rest_calls, rates, mail.channels).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)

@@ -23,6 +23,8 @@ from toolwire.engine.record import CallRecord, Record
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Identity
+from toolwire.gateway.channel_shelf import MAX_HISTORY
+from toolwire.gateway.channels import Channels
 from toolwire.gateway.door import check_may_call
 from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
@@ -35,11 +37,14 @@ from toolwire.gateway.rest_calls import (
     shown_task,
     task_status,
 )
+from toolwire.gateway.routes_channels import MAX_OFFSET, message_shown
 from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
 from toolwire.surfaces.rest import answer, query_number
 from toolwire.surfaces.task_state import Standing, asking_of
 from toolwire.wire.answers.calls import Answer, CallEvent, Task, TaskPage, TaskStatus
+from toolwire.wire.answers.channels import History
+from toolwire.wire.link import Message, message_id_of
 from toolwire.wire.rest import failure, rfc3339
 from toolwire.wire.sse import event
 
@@ -76,14 +81,18 @@ class CallRoutes:
         agents: have the tools.
         calls: makes calls of bodies.
         rates: how often a credential may call.
+        channels: where what was said about tasks lies.
     """
 
-    def __init__(self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls, rates: Rates) -> None:
+    def __init__(
+        self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls, rates: Rates, channels: Channels
+    ) -> None:
         self._reader = reader
         self._engine = engine
         self._agents = agents
         self._calls = calls
         self._rates = rates
+        self._channels = channels
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -97,6 +106,7 @@ class CallRoutes:
             Route(task + "/cancel", self.cancel, methods=["POST"]),
             Route(task + "/continue", self.go_on, methods=["POST"]),
             Route(task + "/events", self.events, methods=["GET"]),
+            Route(task + "/messages", self.messages, methods=["GET"]),
         )
 
     @marked(
@@ -215,6 +225,32 @@ class CallRoutes:
         if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
             raise InvalidParam(f"Last-Event-ID is a number that this stream gave, not {sent!r}", param="Last-Event-ID")
         return self._stream(found, int(sent), cancels=False)
+
+    @described(
+        "bak oag",
+        History,
+        parameters=(
+            query("since", "only messages after this offset", Annotated[int, Meta(ge=0, le=MAX_OFFSET)]),
+            query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_HISTORY)]),
+        ),
+    )
+    async def messages(self, request: Request) -> Response:
+        """What the gateway and the agent have said to each other about a task, in order."""
+        call = (await self._task(request)).call
+        since = query_number(request, "since", 0, 0, MAX_OFFSET)
+        limit = query_number(request, "limit", 100, 1, MAX_HISTORY)
+        channel = await self._channels.fetch(call.context_id or "")
+        found: list[Message] = []
+        while channel is not None:
+            page = await self._channels.history(channel, since, MAX_HISTORY)
+            asked = message_id_of(call.id)
+            found += [row for row in page.messages if asked in (row.message_id, row.in_reply_to)]
+            if len(found) >= limit or page.latest_offset == since:
+                break
+            since = page.latest_offset
+        found = found[:limit]
+        latest = found[-1].offset if found else since
+        return answer({"messages": [message_shown(row) for row in found], "latest_offset": latest})
 
     def _may_call_now(self, request: Request) -> tuple[Identity, AgentRecord]:
         """As `_may_call`, for a call that counts.

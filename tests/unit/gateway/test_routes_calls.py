@@ -71,8 +71,8 @@ class Works:
 
 
 @asynccontextmanager
-async def site_with(works: Works, data: Path | None = None) -> AsyncGenerator[Site]:
-    async with gateway_with(works.agent, data) as there:
+async def site_with(works: Works, data: Path | None = None, **settings: Any) -> AsyncGenerator[Site]:
+    async with gateway_with(works.agent, data, **settings) as there:
         transport = httpx2.ASGITransport(there.gateway.app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=30) as client:
             yield Site(there, client)
@@ -204,6 +204,37 @@ async def test_a_task_is_begun_watched_listed_and_ended() -> None:
         assert (await site.until(task["task_id"], "completed"))["result"]["text"] == "waited"
         told = events_of((await site.send("GET", f"/tasks/{task['task_id']}/events")).text)
         assert told[-1]["type"] == "result"
+
+
+async def test_what_was_said_about_a_task_can_be_read() -> None:
+    works = Works()
+    works.go.set()
+    async with site_with(works) as site:
+        task = await site.ask("POST", "/tasks", {"tool": "wait"}, 202)
+        await site.until(task["task_id"], "completed")
+        other = {"tool": "add", "arguments": {"a": 1, "b": 2}, "context_id": task["context_id"], "idempotency_key": "k"}
+        await site.ask("POST", "/invoke", other)
+        said = await site.ask("GET", f"/tasks/{task['task_id']}/messages")
+        assert [message["type"] for message in said["messages"]] == ["chat_message", "agent_reply_delta", "agent_reply"]
+        assert said["messages"][2]["payload"]["text"] == "waited"
+        first = await site.ask("GET", f"/tasks/{task['task_id']}/messages?limit=1")
+        assert first["messages"] == said["messages"][:1]
+        rest = await site.ask("GET", f"/tasks/{task['task_id']}/messages?since={first['latest_offset']}")
+        assert rest["messages"] == said["messages"][1:]
+
+
+async def test_where_the_host_says_so_a_repeat_of_a_running_call_is_refused() -> None:
+    """gateway.md D4: `in_flight: "conflict"`."""
+    works = Works()
+    async with site_with(works, idempotency_in_flight="conflict") as site:
+        body = {"tool": "wait", "idempotency_key": "k"}
+        task = await site.ask("POST", "/tasks", body, 202)
+        error = await site.ask("POST", "/invoke", body, 409)
+        assert (error["code"], error["details"]["retryable"]) == ("conflict", True)
+        works.go.set()
+        await site.until(task["task_id"], "completed")
+        assert (await site.ask("POST", "/invoke", body))["text"] == "waited"
+        assert works.calls == 1
 
 
 async def test_a_task_is_cancelled_once_and_saying_so_again_is_fine() -> None:
