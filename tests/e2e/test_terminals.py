@@ -1,4 +1,4 @@
-"""cards.md §7, issue 5, parts 8 and 9: terminals of a real host, for people, official MCP clients and at its end."""
+"""cards.md §7: terminals of a real host, for people, official MCP clients and at its end."""
 
 import re
 import signal

@@ -27,7 +27,7 @@ def printed(script: str, key: str) -> str:
 
 
 async def test_the_pages_commands_run_in_a_terminal_and_start_a_program(tmp_path: Path) -> None:
-    """Issue 5, parts 8 and 9."""
+    """cards.md §7."""
     page = read("docs/how-to/terminals.md")
     script = "\n".join(block.text for block in blocks(page) if block.language == "bash")
     async with running_host(tmp_path) as host:

@@ -1,4 +1,4 @@
-"""A call to an agent by way of the gateway shows on the boards where it stands (issue 10: "one system")."""
+"""A call to an agent by way of the gateway shows on the boards where it stands."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""cards.md §7, issue 5's eighth part: a terminal byte for byte, agents that run as programs, and who may have them."""
+"""cards.md §7: a terminal byte for byte, agents that run as programs, and who may have them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -175,7 +175,7 @@ async def listed(site: Site, agent_id: str, key: str) -> int:
 
 
 async def test_an_agents_program_gets_its_toolbox_for_as_long_as_it_runs(tmp_path: Path) -> None:
-    """Issue 5: agents as terminals running a CLI."""
+    """cards.md §4: agents as terminals that run a command line."""
     command = "echo url=$TOOLWIRE_TOOLBOX_URL key=$TOOLWIRE_AGENT_KEY pid=$$; read line; echo got $line; exit 5"
     async with open_site(tmp_path) as site:
         card = await site.card(await site.workspace(), "agent", title="cli", content={"command": command})

@@ -1,4 +1,4 @@
-"""cards.md 73, §4, §7 (terminals), issue 5's eighth part: real shells on real pseudo-terminals."""
+"""cards.md 73, §4, §7 (terminals): real shells on real pseudo-terminals."""
 
 import os
 import re
