@@ -1,6 +1,6 @@
 """What is fuzzed: each target takes any bytes and raises where a promise is broken. It makes no inputs.
 
-The promise is mcp.md's and the issue's: no input makes a 5xx, a hang, a second response or a mistake of ours.
+The promise of mcp.md: no input makes a 5xx, a hang, a second response or a mistake of ours.
 """
 
 import contextlib

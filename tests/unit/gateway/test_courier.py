@@ -209,7 +209,7 @@ async def test_a_caller_who_leaves_cancels_the_call_at_the_agent():
 
 
 async def test_a_thousand_calls_at_once_get_each_its_own_answer():
-    """Issue's faults: 1,000 calls at once, answered in the reverse order."""
+    """A fault: 1,000 calls at once, answered in the reverse order."""
     async with open_service() as service:
         agent_id, key = await service.agent("echo")
         async with service.link(key, "echo") as agent:

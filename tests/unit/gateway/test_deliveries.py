@@ -188,7 +188,7 @@ async def test_a_message_given_back_goes_to_whoever_is_there():
 
 
 async def test_of_a_poller_and_a_link_each_message_goes_to_one():
-    """Issue's faults: both at once, no message twice; a link is served first."""
+    """A fault: both at once, no message twice; a link is served first."""
     async with open_service() as service:
         agent_id, key = await service.agent("both")
         await service.agents.sync(agent_id, Registration("both", skills=(Skill("do"),)))
@@ -252,7 +252,7 @@ async def test_who_takes_a_durable_message_is_committed_before_it_is_given_out()
 
 
 async def test_a_message_whose_taker_cannot_be_recorded_stays_for_the_next_read():
-    """Issue's faults: a store that is full."""
+    """A fault: a store that is full."""
     async with open_service(FailingStore) as service:
         agent_id = await polled_agent(service)
         await read(service, agent_id)

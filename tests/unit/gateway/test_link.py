@@ -100,7 +100,7 @@ async def test_another_delivery_mode_than_the_registered_one_is_a_conflict():
 
 
 async def test_frames_that_are_none_are_refused_one_by_one_and_the_good_ones_taken():
-    """Issue's faults: something invalid; the link and the other calls on it go on."""
+    """A fault: something invalid; the link and the other calls on it go on."""
     async with open_service() as service:
         agent_id, key = await service.agent("research")
         async with service.link(key, "web_search") as agent:

@@ -1,4 +1,4 @@
-"""The demo's corpus and its ranking, as `web_search` gives them (issue's demo: real ranking over a shipped corpus)."""
+"""The demo's corpus and its ranking, as `web_search` gives them."""
 
 import re
 
