@@ -6,7 +6,7 @@
     ├── Unauthorized, Forbidden, OriginNotAllowed, HostNotAllowed
     ├── AgentNotFound, SessionNotFound, ChannelNotFound, CallNotFound, KeyNotFound, BlobNotFound, FileNotFound,
     │   WebhookNotFound, ResourceNotFound, RouteNotFound, WorkspaceNotFound, CardNotFound, ArrowNotFound,
-    │   PackageNotFound
+    │   PackageNotFound, ConsentNotFound
     ├── MethodNotAllowed, NotAcceptable, PayloadTooLarge, UnsupportedMediaType
     ├── HeaderMismatch, MissingCapability, PageRequired, UnsupportedVersion
     ├── RateLimited, AgentOffline, AgentBusy, Conflict, ServiceUnavailable, InternalError

@@ -84,8 +84,14 @@ async def test_a_stream_that_never_ends_does_not_hold_the_server():
         await client.aclose()
 
 
-def test_what_uvicorn_says_of_a_refused_websocket_is_not_logged(caplog: pytest.LogCaptureFixture):
+def test_what_uvicorn_says_of_a_refused_websocket_is_not_logged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """A wrong key is nothing that whoever runs the server must look at."""
+    for name in ("uvicorn", "uvicorn.error"):  # a server of another test may have set up its own logging
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(name), "level", logging.NOTSET)
     set_up_logging()
     logger = logging.getLogger("uvicorn.error")
     logger.error("ASGI callable returned without completing handshake.")
