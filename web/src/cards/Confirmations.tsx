@@ -1,0 +1,5 @@
+/** What cards ask their user, above every page. */
+
+export function Confirmations() {
+  return null;
+}
