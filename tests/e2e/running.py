@@ -27,6 +27,7 @@ class Ready(Struct, frozen=True):
     owner_key: str
     data: str
     pid: int
+    sign_in: str = ""
     agent_id: str = ""
     agent_key: str = ""
     bak: str = ""

@@ -170,14 +170,14 @@ def test_our_own_command_line_signs_in_and_calls(host: Host, tmp_path: Path):
 
 
 def test_a_sign_in_link_of_the_command_line_opens_the_page(host: Host):
-    link = host.toolwire("grant", "sign-in", "--json").json()["url"]
-    assert link.startswith(f"{host.ready.url}/mcp-login?link=")
+    link = host.toolwire("sign-in", "--json").json()["url"]
+    assert link.startswith(f"{host.ready.url}/sign-in?link=")
     with httpx2.Client(timeout=30, trust_env=False) as browser:
         shown = browser.get(link)
         signed_in = browser.post(link, headers={"origin": host.ready.url})
     assert "Sign in on this browser" in shown.text
-    assert "You are signed in" in signed_in.text
-    assert "toolwire-owner" in signed_in.headers["set-cookie"]
+    assert (signed_in.status_code, signed_in.headers["location"]) == (303, "/")
+    assert {"toolwire-owner", "toolwire-browser"} <= {name[:16] for name in signed_in.cookies}
 
 
 def test_the_link_that_a_start_prints_signs_in_and_the_page_then_asks_at_once(tmp_path: Path):
@@ -189,9 +189,9 @@ def test_the_link_that_a_start_prints_signs_in_and_the_page_then_asks_at_once(tm
             told = list(itertools.takewhile(lambda line: "Ctrl-C stops it" not in line, process.stdout))
             (line,) = [line for line in told if line.startswith("  sign in")]
             link = line.split()[2]
-            place = link[: link.index("/mcp-login")]
+            place = link[: link.index("/sign-in")]
             with httpx2.Client(timeout=30, trust_env=False, headers={"origin": place}, base_url=place) as browser:
-                assert browser.post(link).status_code == 200
+                assert browser.post(link).status_code == 303
                 metadata = {"client_name": "App", "redirect_uris": [CALLBACK]}
                 client_id = browser.post("/oauth/register", json=metadata).json()["client_id"]
                 query = {"response_type": "code", "client_id": client_id, "redirect_uri": CALLBACK, **CHALLENGE}

@@ -1,4 +1,4 @@
-"""`toolwire grant list`, `revoke` and `sign-in`: what OAuth clients may do in your name; it keeps nothing."""
+"""`toolwire grant list` and `revoke`: what OAuth clients may do in your name; it keeps nothing."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -6,7 +6,7 @@ from urllib.parse import quote
 from cyclopts import Parameter
 
 from toolwire.cli.failure import DONE
-from toolwire.cli.output import print_json, print_table, print_text, say
+from toolwire.cli.output import print_json, print_table, say
 from toolwire.cli.parameters import HostFlags, JsonFlag
 from toolwire.cli.rest import Rest
 from toolwire.cli.target import target_of
@@ -45,21 +45,6 @@ def revoke(
         print_json({"grant_id": grant_id, "revoked": True})
     else:
         say(f"{grant_id} opens nothing any more")
-    return DONE
-
-
-def sign_in(*, host: HostFlags = HERE, json: JsonFlag = False) -> int:
-    """Print a link that signs you in with a browser, once, to answer OAuth clients there.
-
-    With `--json`: `{"url", "expires_at"}`.
-    """
-    with Rest(target_of(host)) as rest:
-        link: dict[str, Any] = rest.ask("POST", "/api/v1/sign-in-links")
-    if json:
-        print_json(link)
-    else:
-        print_text(link["url"])
-        say("open it in your browser within an hour; it works once, and for whoever has it")
     return DONE
 
 

@@ -48,7 +48,8 @@ async def open_host(config: Config) -> AsyncGenerator[Host]:
         gateway_on(config, opened) as gateway,
         canvas_on(config, opened, GatewayDirectory(gateway), GatewayMessages(gateway)) as canvas,
     ):
-        yield Host(_joined(gateway.app, canvas, _document(config, gateway, canvas)), gateway, canvas)
+        app = _joined(gateway, canvas, _document(config, gateway, canvas))
+        yield Host(app, gateway, canvas)
 
 
 def _document(config: Config, gateway: Gateway, canvas: Canvas) -> ASGIApp:
@@ -57,14 +58,19 @@ def _document(config: Config, gateway: Gateway, canvas: Canvas) -> ASGIApp:
     return with_cors(RestApp(routes, guard, lambda: "Bearer"), guard)
 
 
-def _joined(gateway: ASGIApp, canvas: Canvas, document: ASGIApp) -> ASGIApp:
+def _joined(gateway: Gateway, canvas: Canvas, document: ASGIApp) -> ASGIApp:
+    """Everything on one port. What a browser is signed in by stands where keys do before any face looks."""
+    as_key = gateway.browsers.cookie.as_key
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] in (DOCUMENT_PATH, PAGE_PATH):
             await document(scope, receive, send)
-        elif scope["type"] != "lifespan" and canvas.app.serves(scope["path"]):
-            await canvas.app(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await gateway.app(scope, receive, send)
+        elif canvas.app.serves(scope["path"]):
+            await canvas.app(as_key(scope), receive, send)
         else:
-            await gateway(scope, receive, send)
+            await gateway.app(as_key(scope), receive, send)
 
     return app
 

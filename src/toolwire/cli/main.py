@@ -20,7 +20,7 @@ HELP: Final = "Tools for agents: write a tool once, run it in your own agent, pu
 GROUPS: Final = {
     "agent": "Register agents, run one, list and pin them.",
     "key": "Make, list and revoke keys.",
-    "grant": "See and end what OAuth clients may do, and sign in to answer them.",
+    "grant": "See and end what OAuth clients may do.",
     "owner": "Make another owner.",
     "file": "Upload, download and remove files.",
     "remote": "Put MCP servers behind the gateway.",
@@ -34,6 +34,7 @@ GROUPS: Final = {
 
 COMMANDS: Final = {
     "up": ("up:up", "Run the gateway, and with --demo an agent to try it with."),
+    "sign-in": ("browser_link:sign_in", "Print a link that signs you in with a browser, once."),
     "agent create": ("agents:create", "Register an agent; prints its id and its key."),
     "agent run": ("agent_run:run", "Run an agent written in Python and attach it."),
     "agent list": ("agents:list_agents", "List your agents."),
@@ -43,7 +44,7 @@ COMMANDS: Final = {
     "key revoke": ("keys:revoke", "Make a key open nothing any more."),
     "grant list": ("grants:list_grants", "List the OAuth clients that may call your agents."),
     "grant revoke": ("grants:revoke", "End what an OAuth client may do."),
-    "grant sign-in": ("grants:sign_in", "Print a link that signs you in with a browser, once."),
+    "grant sign-in": ("browser_link:sign_in", "The same as `sign-in`."),
     "owner create": ("owners:create", "Make another owner, with agents and keys apart from yours."),
     "file put": ("files:put", "Upload a file, to be sent along with calls."),
     "file get": ("files:get", "Download a file."),

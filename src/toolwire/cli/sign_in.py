@@ -1,16 +1,15 @@
 """How a command signs in at an MCP server that wants a token: its flags and words; it sends nothing."""
 
 import sys
-import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import anyio
 from cyclopts import Parameter
 
 from toolwire.cli.environment import variable
 from toolwire.cli.failure import misused
+from toolwire.cli.in_browser import open_in_browser
 from toolwire.providers.remote_auth import SIGN_IN_S, Auth, Credentials, Show, SignIn
 
 SECRET_VARIABLE: Final = "TOOLWIRE_CLIENT_SECRET"
@@ -78,8 +77,8 @@ def shown(browser: bool) -> Show:
 
     async def show(link: str) -> None:
         print(f"sign in here, within {SIGN_IN_S / 60:.0f} minutes:\n{link}", file=sys.stderr, flush=True)
-        if browser and not await anyio.to_thread.run_sync(webbrowser.open, link):
-            print("no browser could be opened; open the link yourself", file=sys.stderr, flush=True)
+        if browser:
+            await open_in_browser(link)
 
     return show
 

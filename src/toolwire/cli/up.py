@@ -19,6 +19,7 @@ from toolwire.cli.data_folder import DataFolder, HostInfo
 from toolwire.cli.demo.keys import DEMO_KEY_FILE, DemoKeys, demo_keys
 from toolwire.cli.failure import DONE
 from toolwire.cli.host import open_host
+from toolwire.cli.in_browser import open_in_browser
 from toolwire.cli.listening import (
     DEFAULT_PATIENCE,
     bind,
@@ -33,7 +34,7 @@ from toolwire.cli.owner_key import keep_owner_key
 from toolwire.cli.parameters import DataFlag, JsonFlag
 from toolwire.config import Config
 from toolwire.gateway.keys import FIRST_OWNER
-from toolwire.gateway.oauth.consent import LINK_PATH
+from toolwire.gateway.oauth.sign_in import LINK_PATH
 
 
 def up(
@@ -47,22 +48,25 @@ def up(
         Path | None, Parameter(name="--config", help="Configuration file (default: toolwire.toml, if it is there).")
     ] = None,
     demo: Annotated[bool, Parameter(negative="", help="Run an agent with four tools, too, to try it with.")] = False,
+    in_browser: Annotated[
+        bool, Parameter(name="--open", negative="", help="Open the canvas in a browser, signed in, once it is up.")
+    ] = False,
     json: JsonFlag = False,
 ) -> int:
     """Run the gateway until SIGTERM or Ctrl-C.
 
     The first start makes an owner and writes its key to `owner.key` in the data folder, readable by you alone.
     With `--json` one line is printed once it is ready:
-    `{"url", "owner_key", "data", "pid"}`, and with `--demo` also `{"agent_id", "agent_key", "bak"}`.
+    `{"url", "owner_key", "data", "pid", "sign_in"}`, and with `--demo` also `{"agent_id", "agent_key", "bak"}`.
     """
     flags = {"host": host, "port": port, "data": None if data is None else str(data)}
     loaded = config.load(config_file, os.environ, flags)
     set_up_logging()
-    anyio.run(partial(_up, loaded.config, demo=demo, as_json=json), **event_loop())
+    anyio.run(partial(_up, loaded.config, demo=demo, as_json=json, in_browser=in_browser), **event_loop())
     return DONE
 
 
-async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
+async def _up(settings: Config, *, demo: bool, as_json: bool, in_browser: bool) -> None:
     folder = DataFolder(Path(settings.data))
     folder.prepare()
     async with AsyncExitStack() as opened:
@@ -82,11 +86,13 @@ async def _up(settings: Config, *, demo: bool, as_json: bool) -> None:
         host = HostInfo(url, os.getpid(), str(folder.owner_key_file.absolute()))
         until_signal = opened.enter_context(stop_signal(folder.withdraw))
         opened.enter_context(folder.announce(host))
+        link = f"{settings.public_url or url}{LINK_PATH}?link={gateway.sign_ins.new_link(FIRST_OWNER)}"
         if as_json:
-            print_json(_ready(host, owner_key, folder, keys))
+            print_json(_ready(host, owner_key, folder, keys, link))
         else:
-            link = f"{settings.public_url or url}{LINK_PATH}?link={gateway.sign_ins.new_link(FIRST_OWNER)}"
             print_text(_welcome(settings, host, folder, keys, link))
+        if in_browser:
+            await open_in_browser(link)
         await until_signal()
 
 
@@ -95,9 +101,10 @@ def _placed(settings: Config, port: int, url: str) -> Config:
     return msgspec.structs.replace(settings, port=port, public_url=settings.public_url or url)
 
 
-def _ready(host: HostInfo, owner_key: str, folder: DataFolder, keys: DemoKeys | None) -> dict[str, Any]:
+def _ready(host: HostInfo, owner_key: str, folder: DataFolder, keys: DemoKeys | None, link: str) -> dict[str, Any]:
     """What a program is told (gateway.md §6)."""
-    ready = {"url": host.url, "owner_key": owner_key, "data": str(folder.path.absolute()), "pid": host.pid}
+    data = str(folder.path.absolute())
+    ready = {"url": host.url, "owner_key": owner_key, "data": data, "pid": host.pid, "sign_in": link}
     return ready if keys is None else {**ready, **msgspec.to_builtins(keys)}
 
 
@@ -110,7 +117,7 @@ def _welcome(settings: Config, host: HostInfo, folder: DataFolder, keys: DemoKey
         "",
         f"  data       {folder.path}",
         f"  owner key  {folder.owner_key_file} (for the REST surface and the other commands)",
-        f"  sign in    {link} (in a browser, once, within an hour, to answer OAuth clients)",
+        f"  sign in    {link} (in a browser, once, within an hour)",
     ]
     if keys is None:
         lines += [

@@ -41,6 +41,18 @@ class AccessTokens(Protocol):
         ...
 
 
+class OwnersBrowsers(Protocol):
+    """The sessions of browsers in which owners are signed in."""
+
+    def find_key(self, secret: bytes) -> KeyRecord | None:
+        """The session of a secret, as if it were a key of its owner's; `None` for one that does not hold."""
+        ...
+
+    def on_ended(self, listener: Callable[[KeyRecord], None]) -> None:
+        """Tell `listener` of every session that ends."""
+        ...
+
+
 class Identity(Struct, frozen=True):
     """Who is asking.
 
@@ -68,20 +80,28 @@ class Identity(Struct, frozen=True):
 class Auth:
     """Finds the identity of a request by its keys; all in memory.
 
-    Access tokens of OAuth are found by `find_caller` alone: whatever does not ask for them is closed to them.
+    Access tokens of OAuth are found by `find_caller` alone: whatever does not ask for them is closed to them. Sessions
+    of browsers are not found by it: MCP endpoints are for programs, which have keys.
 
     Args:
         keys: all keys.
         tokens: OAuth's access tokens; without it none is good.
+        browsers: sessions of browsers; without it none is good.
     """
 
-    def __init__(self, keys: Keys, tokens: AccessTokens | None = None) -> None:
+    def __init__(self, keys: Keys, tokens: AccessTokens | None = None, browsers: OwnersBrowsers | None = None) -> None:
         self._keys = keys
         self._tokens = tokens
+        self._browsers = browsers
 
     def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
-        """Tell `listener` of every key that is revoked; see `Keys.on_revoked`."""
+        """Tell `listener` of every key that is revoked, and of every browser that is signed out, as of a key.
+
+        See `Keys.on_revoked`.
+        """
         self._keys.on_revoked(listener)
+        if self._browsers is not None:
+            self._browsers.on_ended(listener)
 
     def identify(self, credentials: Sequence[bytes]) -> Identity:
         """Who is asking.
@@ -103,6 +123,8 @@ class Auth:
         """
         secret = secret_in(credentials)
         record = self._keys.find(secret)
+        if record is None and self._browsers is not None:
+            record = self._browsers.find_key(secret)
         if record is None:
             if self._access(secret) is not None:
                 raise Forbidden("an access token opens the MCP endpoints of its agents alone; use a key")

@@ -21,6 +21,8 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.auth import Auth
+from toolwire.gateway.browsers.browsers import Browsers
+from toolwire.gateway.browsers.sessions import BrowserSessions
 from toolwire.gateway.conversations import Conversations
 from toolwire.gateway.crowd import Crowd
 from toolwire.gateway.deliveries import Deliveries
@@ -75,6 +77,7 @@ class Gateway(Struct, frozen=True):
     engine: Engine
     owner_key: str | None
     sign_ins: SignIns
+    browsers: Browsers
     remotes: Remotes
     routes: Sequence[BaseRoute]
 
@@ -118,9 +121,9 @@ def _agent_routes(
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
     engine, store, clock = opened.engine, opened.store, opened.clock
-    keys = Keys(store, clock)
-    grants = grants_of(config, store, clock)
-    auth = Auth(keys, grants)
+    keys, grants = Keys(store, clock), grants_of(config, store, clock)
+    browser_sessions = BrowserSessions(store, clock, keys)
+    auth = Auth(keys, grants, browser_sessions)
     kept = file_service(config, opened)
     mail = message_service(config, opened, lambda agent_id: agents.get(agent_id).mode, kept.attachments)
 
@@ -141,7 +144,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
     behind = Behind(Libraries(agents, mail.presence.asks), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
-    oauth = open_oauth(opened, grants, auth, agents, lambda: door.public_url)
+    oauth = open_oauth(opened, grants, auth, agents, browser_sessions, lambda: door.public_url)
     idle_s, end = config.session_idle_ttl_s, mail.conversations.end
     sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, end, limit=config.sessions_limit)
     http = McpHttp(engine, door, sessions, guard, _http_settings(config))
@@ -168,11 +171,14 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         return None if known is None or known.remote else provider_for(known).resume
 
     running = (engine.running(), parking.running(), remotes.running(), http.running())
-    loads = (keys.load, agents.load, remotes.load, grants.load, hooks.shelf.load, audit.load, mail.take_up)
+    kept_here = (keys, browser_sessions, agents, remotes, grants, hooks.shelf, audit)
+    loads = (*(each.load for each in kept_here), mail.take_up)
     async with _upkeep(running, loads, (*mail.keeping, kept.files.keep, hooks.outbox.keep)):
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
-        yield Gateway(app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, remotes, routes)
+        yield Gateway(
+            app, auth, keys, agents, mail.presence, engine, owner_key, oauth.sign_ins, oauth.browsers, remotes, routes
+        )
 
 
 @asynccontextmanager

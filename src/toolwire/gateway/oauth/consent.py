@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from toolwire.core.errors import Conflict, OriginNotAllowed, Unauthorized
+from toolwire.core.errors import Conflict
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
+from toolwire.gateway.browsers.browsers import Browsers
 from toolwire.gateway.oauth.clients import Client, ClientIds
 from toolwire.gateway.oauth.documents import Documents, names_document
 from toolwire.gateway.oauth.grants import Consent, Grants
@@ -24,82 +25,23 @@ from toolwire.gateway.oauth.page import (
     Asked,
     consent_body,
     guarding_headers,
-    link_body,
     page,
     refusal_body,
     sign_in_body,
-    told_body,
 )
 from toolwire.gateway.oauth.places import AGENT_IS_ABSENT, Places
 from toolwire.gateway.oauth.redirects import form_source, is_local, is_registered, shown_host
 from toolwire.gateway.oauth.refused import Refused
 from toolwire.gateway.oauth.requests import Authorization, Form, read_authorization, read_form, read_query
-from toolwire.gateway.oauth.sign_ins import SESSION_TTL_S, SignedIn, SignIns
-from toolwire.gateway.oauth.words import Words, words_for
-from toolwire.surfaces.described import FORM, HTML, Answers, Described, marked
+from toolwire.gateway.oauth.sign_ins import SignedIn, SignIns
+from toolwire.gateway.oauth.visit import PAGE, Visit, shown_owner
+from toolwire.surfaces.described import marked
 
 AUTHORIZE_PATH = "/oauth/authorize"
-LINK_PATH = "/mcp-login"
-
-
-class Visit:
-    """One request of a browser: where it is, who is signed in there, and its language."""
-
-    def __init__(self, request: Request, places: Places, sign_ins: SignIns) -> None:
-        self.request = request
-        self.base = places.base(request.headers.get("host", "").encode("latin-1"), request.url.scheme)
-        self.secure = self.base.startswith("https://")
-        self.cookie = "__Host-toolwire-owner" if self.secure else "toolwire-owner"
-        self.secret = request.cookies.get(self.cookie, "")
-        self.signed_in: SignedIn | None = sign_ins.find(self.secret) if self.secret else None
-        self.words: Words = words_for(request.headers.get("accept-language", ""))
-
-    def check_origin(self) -> None:
-        """Refuse forms of any page but ours.
-
-        `Guard` lets pages of this machine ask this machine; a form that decides must come from this very port, because
-        browsers send cookies to all ports alike.
-
-        Raises:
-            OriginNotAllowed: it is another's.
-        """
-        origin, host = self.request.headers.get("origin"), self.request.headers.get("host", "")
-        if origin not in (None, self.base, f"http://{host}", f"https://{host}"):
-            raise OriginNotAllowed(f"forms of {origin!r} may not decide here")
-
-    def keep(self, response: Response, secret: str) -> Response:
-        """Let the browser remember a session; with "" forget it.
-
-        Cookies know no ports: on this machine the path keeps it from most of what else runs there.
-        """
-        response.set_cookie(
-            self.cookie,
-            secret,
-            max_age=int(SESSION_TTL_S) if secret else 0,
-            path="/" if self.secure else "/oauth",
-            secure=self.secure,
-            httponly=True,
-            samesite="lax",
-        )
-        return response
-
-
-PAGE = Described(
-    body=dict[str, str],
-    body_media=FORM,
-    others={
-        200: Answers("a page for a browser", {HTML: None}),
-        303: Answers("back to the client, or to the same question again"),
-        400: Answers("a page that says why not", {HTML: None}),
-        401: Answers("the page to sign in, once more", {HTML: None}),
-    },
-    errors=("payload_too_large", "unsupported_media_type"),
-    enveloped=False,
-)
 
 
 class ConsentRoutes:
-    """`/oauth/authorize` and `/mcp-login`, for browsers.
+    """`/oauth/authorize`, for browsers.
 
     Args:
         places: where this gateway is.
@@ -108,7 +50,8 @@ class ConsentRoutes:
         ids: reads the ids of registered clients.
         documents: reads those of clients that are known by a document; `None` where none can be fetched.
         grants: makes codes.
-        sign_ins: sessions of browsers.
+        sign_ins: sessions of browsers that answer clients.
+        browsers: those of the canvas.
     """
 
     def __init__(
@@ -120,6 +63,7 @@ class ConsentRoutes:
         documents: Documents | None,
         grants: Grants,
         sign_ins: SignIns,
+        browsers: Browsers,
     ) -> None:
         self._places = places
         self._auth = auth
@@ -128,18 +72,16 @@ class ConsentRoutes:
         self._documents = documents
         self._grants = grants
         self._sign_ins = sign_ins
+        self._browsers = browsers
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
-        return (
-            Route(AUTHORIZE_PATH, self.authorize, methods=["GET", "POST"]),
-            Route(LINK_PATH, self.link, methods=["GET", "POST"]),
-        )
+        return (Route(AUTHORIZE_PATH, self.authorize, methods=["GET", "POST"]),)
 
     @marked(PAGE)
     async def authorize(self, request: Request) -> Response:
         """Show the page, or take what was decided on it."""
-        visit = Visit(request, self._places, self._sign_ins)
+        visit = Visit(request, self._places, self._sign_ins, self._browsers)
         if request.method == "POST":
             visit.check_origin()
         try:
@@ -160,33 +102,23 @@ class ConsentRoutes:
             return _sent_back(visit, redirect_uri, query, error)
         if visit.signed_in is None:
             return page(sign_in_body(visit.words, wrong=False), visit.words)
-        return self._decided(visit, visit.signed_in, form, _Question(client, redirect_uri, asked, target))
-
-    @marked(PAGE)
-    async def link(self, request: Request) -> Response:
-        """Sign a browser in by a link that works once: a page with a button, so that a mere look uses nothing up."""
-        visit = Visit(request, self._places, self._sign_ins)
-        secret = request.query_params.get("link", "")
-        owner = self._sign_ins.link_owner(secret)
-        if owner is None:
-            return page(told_body(visit.words["link_bad"]), visit.words, 400)
-        if request.method != "POST":
-            return page(link_body(visit.words, owner), visit.words)
-        visit.check_origin()
-        session = self._sign_ins.use_link(secret)
-        assert session is not None
-        return visit.keep(page(told_body(visit.words["done"]), visit.words), session)
+        return await self._decided(visit, visit.signed_in, form, _Question(client, redirect_uri, asked, target))
 
     def _sign_in(self, visit: Visit, form: Form) -> Response:
         """Begin a session by an owner's key, and come back to the same question."""
-        try:
-            key = form.get("owner_key", "").strip()
-            identity = self._auth.identify([key.encode()])
-        except Unauthorized:
-            identity = None
-        if identity is None or identity.kind != "oag":
+        identity = shown_owner(self._auth, form)
+        if identity is None:
             return page(sign_in_body(visit.words, wrong=True), visit.words, 401)
         return visit.keep(_again(visit), self._sign_ins.begin(identity.owner, identity.key_id))
+
+    async def _sign_out(self, visit: Visit) -> Response:
+        """End what this browser is signed in by, for clients and for the canvas."""
+        response = visit.keep(_again(visit), "")
+        self._sign_ins.end(visit.secret)
+        if visit.browser is not None:
+            await self._browsers.sessions.end(visit.browser.owner, visit.browser.session_id)
+            self._browsers.cookie.keep(response, visit.base, "")
+        return response
 
     async def _client(self, client_id: str) -> Client:
         if not names_document(client_id):
@@ -208,7 +140,7 @@ class ConsentRoutes:
                 raise Refused("invalid_target", AGENT_IS_ABSENT)
         return target
 
-    def _decided(self, visit: Visit, signed_in: SignedIn, form: Form | None, question: "_Question") -> Response:
+    async def _decided(self, visit: Visit, signed_in: SignedIn, form: Form | None, question: "_Question") -> Response:
         """What comes of a button, or the page with the question where none was pressed."""
         purpose = visit.request.scope["query_string"]
         if form is None:
@@ -217,8 +149,7 @@ class ConsentRoutes:
             return self._question(visit, signed_in, question, visit.words["stale"])
         action = form.get("action")
         if action == "sign_out":
-            self._sign_ins.end(visit.secret)
-            return visit.keep(_again(visit), "")
+            return await self._sign_out(visit)
         if action == "deny":
             return _redirect(visit, question.redirect_uri, question.asked.state, error="access_denied")
         if action != "allow":

@@ -1,4 +1,4 @@
-"""OAuth's pages as HTML without scripts, and the headers that guard them; they know no request.
+"""The pages to sign in and OAuth's as HTML without scripts, and the headers that guard them; they know no request.
 
 Everything that comes from outside is escaped, the one style is let in by its hash, and nothing can be loaded, framed or
 sent elsewhere than the policy says.
@@ -96,13 +96,22 @@ def guarding_headers(form_sources: Sequence[str] = ()) -> dict[str, str]:
 
 
 def sign_in_body(words: Words, wrong: bool) -> str:
-    """The form in which an owner shows its key."""
+    """The form in which an owner shows its key to see what a client asks for."""
+    return _key_form(words, "sign_in_why", "owner_key_hint", words["bad_key"] if wrong else "")
+
+
+def arrival_body(words: Words, problem: str = "") -> str:
+    """The same form before the canvas, with what went wrong."""
+    return _key_form(words, "sign_in_here", "key_is_in", problem)
+
+
+def _key_form(words: Words, why: str, hint: str, problem: str) -> str:
     return (
-        f"<h1>{words['sign_in']}</h1><p>{words['sign_in_why']}</p>{_bad(words['bad_key'] if wrong else '')}"
+        f"<h1>{words['sign_in']}</h1><p>{words[why]}</p>{_bad(problem)}"
         f'<form method="post"><input type="hidden" name="action" value="sign_in">'
         f'<label for="key">{words["owner_key"]}</label>'
         '<input id="key" type="password" name="owner_key" autocomplete="off" required autofocus>'
-        f'<p class="soft">{words["owner_key_hint"]}</p>'
+        f'<p class="soft">{words[hint]}</p>'
         f'<div class="row"><button class="go">{words["sign_in"]}</button></div></form>'
     )
 
@@ -139,11 +148,6 @@ def link_body(words: Words, owner: str) -> str:
         f"<h1>{words['link_title']}</h1><p>{words['signed_in_as']} <b>{escape(owner)}</b></p><p>{words['link_why']}</p>"
         f'<form method="post"><div class="row"><button class="go">{words["sign_in"]}</button></div></form>'
     )
-
-
-def told_body(text: str) -> str:
-    """A page that says one thing."""
-    return f"<p>{escape(text)}</p>"
 
 
 def _choice(agent: AgentChoice) -> str:

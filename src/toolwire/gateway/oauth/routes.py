@@ -8,9 +8,9 @@ from starlette.routing import Route
 
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
-from toolwire.gateway.oauth.consent import LINK_PATH
 from toolwire.gateway.oauth.grants import Grant, Grants
 from toolwire.gateway.oauth.places import Places
+from toolwire.gateway.oauth.sign_in import LINK_PATH
 from toolwire.gateway.oauth.sign_ins import LINK_TTL_S, SignIns
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import described

@@ -9,12 +9,16 @@ from toolwire.config import Config
 from toolwire.core.ports import Clock, Store
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
+from toolwire.gateway.browsers.browsers import Browsers
+from toolwire.gateway.browsers.routes import BrowserRoutes
+from toolwire.gateway.browsers.sessions import BrowserSessions
 from toolwire.gateway.oauth.clients import ClientIds
 from toolwire.gateway.oauth.consent import ConsentRoutes
 from toolwire.gateway.oauth.documents import Documents, Fetch
 from toolwire.gateway.oauth.grants import Grants, Lifetimes
 from toolwire.gateway.oauth.places import Places
 from toolwire.gateway.oauth.routes import GrantRoutes
+from toolwire.gateway.oauth.sign_in import SignInRoutes
 from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.oauth.tokens import TokenRoutes
 from toolwire.gateway.rest import Reader
@@ -26,9 +30,13 @@ def grants_of(config: Config, store: Store, clock: Clock) -> Grants:
     return Grants(store, clock, lifetimes)
 
 
-def open_oauth(opened: Opened, grants: Grants, auth: Auth, agents: Agents, public_url: Callable[[], str]) -> "OAuth":
+def open_oauth(
+    opened: Opened, grants: Grants, auth: Auth, agents: Agents, sessions: BrowserSessions, public_url: Callable[[], str]
+) -> "OAuth":
     """The authorization server of a gateway on ports that are open already."""
-    return OAuth(grants, auth, agents, opened.secret, opened.clock, Places(public_url), open_documents())
+    places = Places(public_url)
+    browsers = Browsers(sessions, places.base)
+    return OAuth(grants, auth, agents, opened.secret, opened.clock, places, open_documents(), browsers)
 
 
 class OAuth:
@@ -42,9 +50,11 @@ class OAuth:
         clock: wall time.
         places: where this gateway is.
         fetch: gets documents on clients; `None` where clients must register.
+        browsers: those in which an owner is signed in for the canvas.
 
     Attributes:
-        sign_ins: browsers' sessions, and links to them.
+        sign_ins: links that sign browsers in, and sessions that answer clients.
+        browsers: see above.
     """
 
     def __init__(
@@ -55,7 +65,8 @@ class OAuth:
         secret: bytes,
         clock: Clock,
         places: Places,
-        fetch: Fetch | None = None,
+        fetch: Fetch | None,
+        browsers: Browsers,
     ) -> None:
         ids = ClientIds(secret)
         documents = None if fetch is None else Documents(fetch, clock)
@@ -63,11 +74,20 @@ class OAuth:
         self._places = places
         self._clock = clock
         self.sign_ins = SignIns(clock)
+        self.browsers = browsers
         auth.on_revoked(self.sign_ins.revoked)
-        self._consent = ConsentRoutes(places, auth, agents, ids, documents, grants, self.sign_ins)
+        self._sign_in = SignInRoutes(places, auth, self.sign_ins, browsers)
+        self._consent = ConsentRoutes(places, auth, agents, ids, documents, grants, self.sign_ins, browsers)
         self._tokens = TokenRoutes(places, agents, ids, grants, clock, documents is not None)
 
     def routes(self, reader: Reader) -> Sequence[Route]:
         """What to mount."""
         grants = GrantRoutes(reader, self._grants, self.sign_ins, self._places, self._clock)
-        return (*self._consent.routes(), *self._tokens.routes(), *grants.routes())
+        browsers = BrowserRoutes(reader, self.browsers, self._places.base)
+        return (
+            *self._sign_in.routes(),
+            *self._consent.routes(),
+            *self._tokens.routes(),
+            *grants.routes(),
+            *browsers.routes(),
+        )

@@ -1,7 +1,9 @@
-"""What OAuth's pages say, in English and Chinese; it lays nothing out."""
+"""What the pages to sign in and OAuth's pages say, in English and Chinese; it lays nothing out."""
 
 # ruff: noqa: RUF001 -- Chinese has commas and brackets of its own
 from typing import Final
+
+from toolwire.gateway.languages import language_of
 
 Words = dict[str, str]
 
@@ -10,8 +12,10 @@ ENGLISH: Final[Words] = {
     "title": "Toolwire",
     "sign_in": "Sign in",
     "sign_in_why": "An app asks to call your agents. Sign in to see what it asks for.",
+    "sign_in_here": "Open the link that “toolwire sign-in” prints, or paste your owner key.",
+    "key_is_in": "It is in owner.key of the data folder.",
     "owner_key": "Owner key (oag_…)",
-    "owner_key_hint": "It is in owner.key of the data folder. Or open the link that “toolwire grant sign-in” prints.",
+    "owner_key_hint": "It is in owner.key of the data folder. Or open the link that “toolwire sign-in” prints.",
     "bad_key": "That is not an owner's key that is good here.",
     "asks": "asks to call your agents",
     "unproved": "The app chose this name itself.",
@@ -32,8 +36,7 @@ ENGLISH: Final[Words] = {
     "back": "Back to the app",
     "link_title": "Sign in on this browser",
     "link_why": "Only go on if you asked for this link yourself.",
-    "link_bad": "This link was used, or is too old. “toolwire grant sign-in” prints a new one.",
-    "done": "You are signed in. Go back to the page that asked for it and load it again, or connect your app now.",
+    "link_bad": "This link was used, or is too old. “toolwire sign-in” prints a new one.",
 }
 
 CHINESE: Final[Words] = {
@@ -41,8 +44,10 @@ CHINESE: Final[Words] = {
     "title": "Toolwire",
     "sign_in": "登录",
     "sign_in_why": "有应用请求调用你的智能体。请先登录，再查看它的请求。",
+    "sign_in_here": "请打开 “toolwire sign-in” 给出的链接，或粘贴所有者密钥。",
+    "key_is_in": "它在数据目录的 owner.key 文件里。",
     "owner_key": "所有者密钥（oag_…）",
-    "owner_key_hint": "它在数据目录的 owner.key 文件里。也可以打开登录链接：运行 “toolwire grant sign-in” 即可得到。",
+    "owner_key_hint": "它在数据目录的 owner.key 文件里。也可以打开登录链接：运行 “toolwire sign-in” 即可得到。",
     "bad_key": "这不是在此有效的所有者密钥。",
     "asks": "请求调用你的智能体",
     "unproved": "这个名称由应用自行填写。",
@@ -63,27 +68,10 @@ CHINESE: Final[Words] = {
     "back": "返回应用",
     "link_title": "在此浏览器登录",
     "link_why": "仅当链接是你自己要来的时才继续。",
-    "link_bad": "链接已被使用或已过期。运行 “toolwire grant sign-in” 可得到新的链接。",
-    "done": "你已登录。请回到要求登录的页面并刷新，或现在连接你的应用。",
+    "link_bad": "链接已被使用或已过期。运行 “toolwire sign-in” 可得到新的链接。",
 }
 
 
 def words_for(accept_language: str) -> Words:
-    """The words for a browser: Chinese where it stands before English in `Accept-Language`."""
-    best: tuple[float, Words] = (0.0, ENGLISH)
-    for part in accept_language.split(",")[:20]:
-        tag, _, weight = part.partition(";")
-        known = (
-            CHINESE if tag.strip().lower().startswith("zh") else ENGLISH if tag.strip().lower()[:2] == "en" else None
-        )
-        if known is not None and (value := _weight(weight)) > best[0]:
-            best = (value, known)
-    return best[1]
-
-
-def _weight(text: str) -> float:
-    _, _, number = text.partition("q=")
-    try:
-        return float(number) if number.strip() else 1.0
-    except ValueError:
-        return 0.0
+    """The words for a browser."""
+    return CHINESE if language_of(accept_language) == "zh" else ENGLISH

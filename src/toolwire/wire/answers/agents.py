@@ -97,6 +97,30 @@ class SignInLink(Struct, frozen=True):
     expires_at: Time
 
 
+class BrowserSession(Struct, frozen=True, kw_only=True):
+    """Who is signed in at the browser that asks. Without a session, as with a key, there is no end either."""
+
+    session_id: str | None
+    owner: str
+    expires_at: Time | None
+    public_url: str
+    version: str
+    trusted: bool
+    language: Literal["en", "zh"]
+
+
+class Browser(Struct, frozen=True, kw_only=True):
+    """A browser in which the owner is signed in; `current` is the one that asks."""
+
+    session_id: str
+    label: str
+    by_key: str | None
+    created_at: Time
+    seen_at: Time
+    expires_at: Time
+    current: bool
+
+
 class Health(Struct, frozen=True):
     """The process answers."""
 

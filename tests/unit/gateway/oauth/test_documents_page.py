@@ -11,6 +11,8 @@ import pytest
 from tests.unit.gateway.oauth.browser import BASE, CHALLENGE, LOOPBACK, VERIFIER, answer_in, token_in
 from tests.unit.gateway.world import open_world
 from toolwire.core.errors import ServiceUnavailable
+from toolwire.gateway.browsers.browsers import Browsers
+from toolwire.gateway.browsers.sessions import BrowserSessions
 from toolwire.gateway.door import GatewayDoor
 from toolwire.gateway.oauth.documents import Fetch
 from toolwire.gateway.oauth.grants import MAX_GRANTS, Consent, Grants
@@ -49,7 +51,9 @@ async def open_page(fetch: Fetch | None = published) -> AsyncGenerator[tuple[htt
     key = await world.keys.ensure_first_owner()
     agent_id = (await world.agents.create("owner", "picked")).agent_id
     grants = Grants(world.store, world.clock)
-    oauth = OAuth(grants, world.auth, world.agents, b"s" * 32, world.clock, Places(lambda: BASE), fetch)
+    places = Places(lambda: BASE)
+    browsers = Browsers(BrowserSessions(world.store, world.clock, world.keys), places.base)
+    oauth = OAuth(grants, world.auth, world.agents, b"s" * 32, world.clock, places, fetch, browsers)
     routes = oauth.routes(Reader(world.auth, world.agents))
     app = RestApp(routes, Guard(), GatewayDoor(world.auth, world.agents).challenge)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=BASE) as browser:
