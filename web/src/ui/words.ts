@@ -8,6 +8,8 @@ export const en = {
   "ui.messages": "Messages",
   "ui.delete": "Delete",
   "ui.save": "Save",
+  "ui.loading": "Loading…",
+  "ui.try_again": "Try again",
 } as const;
 
 export const zh: Record<keyof typeof en, string> = {
@@ -18,4 +20,6 @@ export const zh: Record<keyof typeof en, string> = {
   "ui.messages": "消息",
   "ui.delete": "删除",
   "ui.save": "保存",
+  "ui.loading": "加载中…",
+  "ui.try_again": "重试",
 };
