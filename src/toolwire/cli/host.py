@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolwire.canvas.host import Canvas, canvas_on
 from toolwire.canvas.identity import AgentInfo, Visitor
+from toolwire.canvas.page_files import PageFiles
 from toolwire.compose import open_data
 from toolwire.config import Config
 from toolwire.core.call import Call, Caller
@@ -23,6 +25,9 @@ from toolwire.surfaces.document import DOCUMENT_PATH, PAGE_PATH, DocumentRoutes
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.rest import RestApp
 from toolwire.wire.card_messages import AgentRef
+
+PAGE_FOLDER = Path(__file__).resolve().parents[1] / "page"
+"""Where the build puts the page of the canvas (scripts/build_web.py)."""
 
 MESSAGE_TIMEOUT_S = 600.0
 """How long an agent may take to answer another's message."""
@@ -48,7 +53,7 @@ async def open_host(config: Config) -> AsyncGenerator[Host]:
         gateway_on(config, opened) as gateway,
         canvas_on(config, opened, GatewayDirectory(gateway), GatewayMessages(gateway)) as canvas,
     ):
-        app = _joined(gateway, canvas, _document(config, gateway, canvas))
+        app = _joined(gateway, canvas, _document(config, gateway, canvas), _page(config, gateway))
         yield Host(app, gateway, canvas)
 
 
@@ -58,13 +63,22 @@ def _document(config: Config, gateway: Gateway, canvas: Canvas) -> ASGIApp:
     return with_cors(RestApp(routes, guard, lambda: "Bearer"), guard)
 
 
-def _joined(gateway: Gateway, canvas: Canvas, document: ASGIApp) -> ASGIApp:
+def _page(config: Config, gateway: Gateway) -> PageFiles:
+    def is_signed_in(scope: Scope) -> bool:
+        return gateway.browsers.session(scope) is not None
+
+    return PageFiles(PAGE_FOLDER, is_signed_in, Guard(config.allowed_hosts, config.allowed_origins, config.public_url))
+
+
+def _joined(gateway: Gateway, canvas: Canvas, document: ASGIApp, page: PageFiles) -> ASGIApp:
     """Everything on one port. What a browser is signed in by stands where keys do before any face looks."""
     as_key = gateway.browsers.cookie.as_key
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] in (DOCUMENT_PATH, PAGE_PATH):
             await document(scope, receive, send)
+        elif scope["type"] == "http" and page.serves(scope["path"]):
+            await page(scope, receive, send)
         elif scope["type"] == "lifespan":
             await gateway.app(scope, receive, send)
         elif canvas.app.serves(scope["path"]):
