@@ -127,6 +127,10 @@ class Config(Struct, frozen=True):
     audit_bodies: Annotated[
         bool, _says("Keep what calls say in the audit chain, and not its digests alone.", "true or false")
     ] = False
+    call_bodies: Annotated[
+        bool,
+        _says("Show owners what calls said in the record of calls, and not only which there were.", "true or false"),
+    ] = True
     rate_limit_per_minute: Annotated[
         Count, _says("Requests a minute of one `bak_` key or OAuth token with one agent; 0 for as many as it likes.")
     ] = 600

@@ -4,7 +4,7 @@ import re
 
 from tests.docs.pages import ROOT, read, rows
 from toolwire.canvas.confirmations import Outcome
-from toolwire.canvas.feed import KEPT_MOMENTS, RESET
+from toolwire.surfaces.feed import KEPT_MOMENTS, RESET
 
 PAGE = read("docs/reference/feed.md")
 _TELLS = re.compile(r"""feed\.tell\(\s*[\w.]+(?:\(\))?,\s*"(\w+)",""")

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.e2e.canvas_hosts import Host, running_host
-from toolwire.canvas.feed import KEPT_MOMENTS
+from toolwire.surfaces.feed import KEPT_MOMENTS
 
 pytestmark = pytest.mark.e2e
 

@@ -6,21 +6,21 @@ previews alone, and of an arrow that is not recorded nothing of what went throug
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from toolwire.canvas.feed import Feed
 from toolwire.core.board import Arrow
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Put, Store
-from toolwire.core.result import Content, Image, Result, Text
+from toolwire.core.result import Result
 from toolwire.engine.recorder import Recorder
+from toolwire.surfaces.feed import Feed
+from toolwire.surfaces.previews import cut_short, json_preview, result_preview
 from toolwire.wire.card_messages import AgentRef
 from toolwire.wire.rest import rfc3339
 
-PREVIEW_BYTES = 2 * 1024
 KEPT_CALLS = 200
 """Of one arrow."""
 HELD_ARROWS = 256
@@ -102,7 +102,7 @@ class ArrowLog:
 
     def begin(self, place: Place, call_id: str, tool: str, caller: AgentRef, arguments: JsonObject) -> RunningCall:
         """A call goes through an arrow from now on."""
-        shown = _preview(arguments) if place.arrow.recorded else ""
+        shown = json_preview(arguments) if place.arrow.recorded else ""
         logged = LoggedCall(call_id, tool, caller, self._clock.now(), arguments=shown)
         running = RunningCall(self, place, logged)
         self._running.setdefault(place.arrow.id, {})[call_id] = running
@@ -123,8 +123,8 @@ class ArrowLog:
             status=ended_as(result),
             ended_at=self._clock.now(),
             progress=running.logged.progress if seen else "",
-            result_preview=_result_preview(result) if seen else "",
-            error=None if error is None else _cut(error.message if seen else error.code),
+            result_preview=result_preview(result) if seen else "",
+            error=None if error is None else cut_short(error.message if seen else error.code),
         )
         mine = self._running.get(place.arrow.id, {})
         mine.pop(ended.call_id, None)
@@ -214,30 +214,3 @@ def shown_call(call: LoggedCall) -> JsonObject:
         "result_preview": call.result_preview,
     }
     return shown if call.error is None else {**shown, "error": call.error}
-
-
-def _preview(value: Any) -> str:
-    try:
-        return _cut(_encode(value).decode())
-    except (TypeError, ValueError, RecursionError):
-        return ""
-
-
-def _result_preview(result: Result) -> str:
-    return _cut("\n".join(_part_preview(part) for part in result.content))
-
-
-def _part_preview(part: Content) -> str:
-    if isinstance(part, Text):
-        return part.text
-    if isinstance(part, Image):
-        return f"({part.mime_type}, {len(part.data) * 3 // 4} bytes)"
-    return f"({type(part).__name__.lower()})"
-
-
-def _cut(text: str) -> str:
-    """The beginning of a text, in at most `PREVIEW_BYTES` of UTF-8."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= PREVIEW_BYTES:
-        return text
-    return data[: PREVIEW_BYTES - 3].decode("utf-8", "ignore") + "…"

@@ -25,6 +25,7 @@ from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.card.manifest import ToolSpec
 from toolwire.core.call import Call
+from toolwire.core.confidential import keep_confidential
 from toolwire.core.errors import PackageNotFound
 from toolwire.core.event import Progress
 from toolwire.core.handler import Emit
@@ -151,6 +152,8 @@ class CardCalls:
             return copy
         place = Place(agent.owner, copy.workspace.id, copy.arrow)
         caller = AgentRef(agent.agent_id, copy.agent_card.title)
+        if not copy.arrow.recorded:
+            keep_confidential(emit)
         running = self._log.begin(place, call.id, call.tool, caller, call.arguments)
         steps = 0
 

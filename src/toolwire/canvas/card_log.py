@@ -4,9 +4,9 @@ from collections import deque
 
 from msgspec import Struct
 
-from toolwire.canvas.feed import Feed
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import MAX_LOG_CHARS, LogLevel
 from toolwire.wire.rest import rfc3339
 

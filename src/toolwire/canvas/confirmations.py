@@ -11,7 +11,6 @@ import anyio
 from msgspec import Struct
 
 from toolwire.canvas.card_calls import CardCalls
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.workspaces import Workspace
 from toolwire.card.texts import visible
 from toolwire.core.board import Card
@@ -19,6 +18,7 @@ from toolwire.core.errors import Conflict
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import ConfirmParams
 from toolwire.wire.rest import rfc3339
 

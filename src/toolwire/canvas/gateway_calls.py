@@ -11,13 +11,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from toolwire.canvas.arrow_log import LoggedCall, ended_as, shown_call
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.event import Finished, Progress, Stamped
 from toolwire.core.result import Result
 from toolwire.engine.engine import Engine
 from toolwire.engine.record import Record
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import AgentRef
 
 

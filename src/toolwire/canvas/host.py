@@ -31,7 +31,6 @@ from toolwire.canvas.families.connections import ConnectionFamily
 from toolwire.canvas.families.granted import Families
 from toolwire.canvas.families.notes import NoteFamily
 from toolwire.canvas.families.terminals import TerminalFamily
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.gateway_calls import GatewayCalls
 from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
@@ -57,6 +56,7 @@ from toolwire.canvas.workspaces import Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
 from toolwire.providers.schema import compile_validator
+from toolwire.surfaces.feed import Feed
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.mcp_http import HttpSettings, McpHttp
 from toolwire.surfaces.rest import RestApp

@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.editor import Editor
-from toolwire.canvas.feed import Feed, Moment
 from toolwire.canvas.history import Direction
 from toolwire.canvas.identity import Visitor
 from toolwire.canvas.rest import OwnerReader, path_param
@@ -22,6 +21,7 @@ from toolwire.core.errors import ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
+from toolwire.surfaces.feed import Feed, Moment
 from toolwire.surfaces.rest import answer, done
 from toolwire.wire.answers.boards import BoardMoment, WorkspaceExport, WorkspaceList, WorkspaceSummary
 from toolwire.wire.answers.boards import Workspace as ShownWorkspace

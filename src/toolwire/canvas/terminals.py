@@ -18,7 +18,6 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 from msgspec.structs import replace
 
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory, check_trust
 from toolwire.canvas.peers import Status
 from toolwire.canvas.terminal.program import Program
@@ -31,6 +30,7 @@ from toolwire.core.board import Card
 from toolwire.core.errors import Conflict, InvalidParam, ServiceUnavailable, ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.sdk.builtin.processes import kill_marked
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import CommandResult
 
 logger = logging.getLogger("toolwire.canvas")

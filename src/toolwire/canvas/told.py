@@ -4,13 +4,13 @@ Calls, questions, lines and terminals are told of by whoever has them.
 """
 
 from toolwire.canvas.card_connections import CardConnection, CardConnections
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.shown import Shown, StateOf, shown_arrow
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import PutArrow, PutCard, RemoveArrow, RemoveCard, difference
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.deadline import Timekeeper
+from toolwire.surfaces.feed import Feed
 
 
 def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:

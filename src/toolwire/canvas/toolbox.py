@@ -23,6 +23,7 @@ from toolwire.card.manifest import Manifest, ToolSpec
 from toolwire.core.board import Board
 from toolwire.core.call import Call
 from toolwire.core.change import ListChanged
+from toolwire.core.confidential import keep_confidential
 from toolwire.core.errors import InvalidArguments, ToolNotFound, ToolwireError
 from toolwire.core.event import Finished, Stamped
 from toolwire.core.handler import Emit, Handler
@@ -271,8 +272,11 @@ class Toolboxes:
             return failed(error.message)
         except ToolwireError as error:
             return failed(error.told, error.code)
-        assert submission.record.result is not None
-        return submission.record.result
+        record = submission.record
+        if record.confidential:
+            keep_confidential(emit)
+        assert record.result is not None
+        return record.result
 
     def _compile_stripped(self, schema: JsonObject) -> Validator:
         """A validator by the card's own schema, for arguments that may also name a copy (decision 16)."""

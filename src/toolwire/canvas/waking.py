@@ -1,9 +1,9 @@
 """Brings cards to life: a Python card by a process, a web card by a page of the canvas that somebody has open."""
 
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.packages import Package
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.core.errors import CardNotFound
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import CardRef
 
 

@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.history import Direction, History, histories
 from toolwire.core.board import Board, Card, Edit, apply
 from toolwire.core.errors import CardNotFound, Conflict, InvalidParam, WorkspaceNotFound
 from toolwire.core.ids import new_id
 from toolwire.core.ports import Clock, Del, Op, Put, Store
+from toolwire.surfaces.feed import Feed
 
 MAX_NAME_CHARS = 128
 MAX_WORKSPACES = 200

@@ -27,6 +27,7 @@ GROUPS: Final = {
     "consent": "See and accept what of their tools has changed.",
     "tools": "Serve tools over MCP, or list those of a server.",
     "card": "Write, check and install cards of the canvas.",
+    "calls": "See the calls of your agents, as they happen or one in full.",
     "audit": "See who called what, and check that nobody has changed it.",
     "config": "See the settings.",
 }
@@ -69,6 +70,8 @@ COMMANDS: Final = {
     "connect": ("connect:connect", "Make Claude Code, Codex, Qwen Code or Cursor an agent on the canvas."),
     "call": ("call:call", "Call a tool of an MCP server or an agent."),
     "chat": ("chat.command:chat", "Talk to an agent written with the SDK, in this terminal."),
+    "calls tail": ("calls:tail", "Show calls as they happen, one a line."),
+    "calls show": ("calls:show", "Show one call: arguments, progress, result, timing."),
     "audit export": ("audit:export", "Print who called what, one call a line."),
     "audit verify": ("audit:verify", "Check that an exported chain holds."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),

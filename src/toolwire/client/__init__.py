@@ -1,13 +1,14 @@
 """A typed client of a host's REST surface: `Client` waits for answers, `AsyncClient` is awaited for them."""
 
 from toolwire.client.asks import ApiError
-from toolwire.client.calls import Terms
+from toolwire.client.calls import Terms, Which
 from toolwire.client.clients import AsyncClient, Client
 from toolwire.wire.answers.agents import Agent, CreatedAgent, CreatedKey, Key, Owner
 from toolwire.wire.answers.boards import BoardArrow, BoardCard, Workspace, WorkspaceSummary
 from toolwire.wire.answers.calls import Answer, CallEvent, ErrorEvent, LogEvent, ProgressEvent, ResultEvent, Task
 from toolwire.wire.answers.files import File, UploadedFile
 from toolwire.wire.answers.packages import CardPackage
+from toolwire.wire.answers.records import CallMoment, CallsMissed, RecordedCall, WholeCall
 from toolwire.wire.answers.webhooks import RegisteredWebhook, SentEvent
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "BoardArrow",
     "BoardCard",
     "CallEvent",
+    "CallMoment",
+    "CallsMissed",
     "CardPackage",
     "Client",
     "CreatedAgent",
@@ -28,12 +31,15 @@ __all__ = [
     "LogEvent",
     "Owner",
     "ProgressEvent",
+    "RecordedCall",
     "RegisteredWebhook",
     "ResultEvent",
     "SentEvent",
     "Task",
     "Terms",
     "UploadedFile",
+    "Which",
+    "WholeCall",
     "Workspace",
     "WorkspaceSummary",
 ]

@@ -25,7 +25,7 @@ class Ask(Struct, Generic[T], frozen=True, kw_only=True):
     method: str
     path: str
     answers: Any
-    query: Mapping[str, str] = {}
+    query: Mapping[str, str | list[str]] = {}
     content: bytes | None = None
     headers: Mapping[str, str] = {}
     idempotent: bool = False
@@ -81,7 +81,7 @@ class ApiError(Exception):
 
 
 def get(path: str, answers: type[T], query: Mapping[str, Any] | None = None) -> Ask[T]:
-    """Ask for something; entries of `query` that are `None` are left out."""
+    """Ask for something; entries of `query` that are `None` are left out, those of a list are sent each."""
     sent = {name: _word(value) for name, value in (query or {}).items() if value is not None}
     return Ask(method="GET", path=API + path, answers=answers, query=sent, idempotent=True)
 
@@ -189,5 +189,7 @@ def _sent(method: str, path: str, answers: Any, body: Any, headers: Mapping[str,
     )
 
 
-def _word(value: Any) -> str:
+def _word(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [str(one) for one in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return str(value).lower() if isinstance(value, bool) else str(value)

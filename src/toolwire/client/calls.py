@@ -13,6 +13,7 @@ from toolwire.client.asks import Ask, Watch, get, part, post, present
 from toolwire.client.doors import D, Group, Method, Stream
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.answers.calls import Answer, CallEvent, ErrorEvent, ResultEvent, Task, TaskPage, TaskStatus
+from toolwire.wire.answers.records import CallNews, CallPage, WholeCall
 
 LAST: Final = (ResultEvent, ErrorEvent)
 
@@ -45,8 +46,32 @@ class Terms(Struct, frozen=True, kw_only=True):
 NO_TERMS: Final = Terms()
 
 
+class Which(Struct, frozen=True, kw_only=True):
+    """Which calls of the record are wanted; what is `None` or empty does not matter.
+
+    `agent` is the id or name of an agent whose tool was called, or that has called. `caller` is the id of who called.
+    """
+
+    agent: str | None = None
+    tool: str | None = None
+    statuses: Sequence[TaskStatus] = ()
+    surface: str | None = None
+    caller: str | None = None
+
+    def query(self) -> dict[str, Any]:
+        """The same as a query."""
+        told = {"agent": self.agent, "tool": self.tool, "surface": self.surface, "caller": self.caller}
+        return {**told, "status": list(self.statuses) or None}
+
+
+ANY: Final = Which()
+
+
 class CallCalls(Group[D]):
-    """Calls of agents, by an owner's or a caller's key: of a tool, or of an agent that is sent a message."""
+    """Calls of agents, by an owner's or a caller's key: of a tool, or of an agent that is sent a message.
+
+    The record of all calls (`list`, `get`, `watch`) is read by an owner's key.
+    """
 
     @Method
     def invoke(
@@ -79,6 +104,34 @@ class CallCalls(Group[D]):
         body = terms.body(tool, message, arguments)
         ask = post(f"/agents/{part(agent)}/invoke", Answer, body, key=terms.idempotency_key)
         return Watch(ask=ask, event=CallEvent, last=LAST, resumable=ask.idempotent)
+
+    @Method
+    def list(
+        self,
+        which: Which = ANY,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+    ) -> Ask[CallPage]:
+        """The owner's calls, the latest first; times are RFC 3339, `before` is the `next` of the page before."""
+        more = {"since": since, "until": until, "before": before, "limit": limit}
+        return get("/calls", CallPage, {**which.query(), **more})
+
+    @Method
+    def get(self, call_id: str) -> Ask[WholeCall]:
+        """A call in full, with its arguments and its end."""
+        return get(f"/calls/{part(call_id)}", WholeCall)
+
+    @Stream
+    def watch(self, which: Which = ANY, *, after: str | None = None) -> Watch[CallNews]:
+        """The owner's calls as they begin, go on and end, for as long as somebody reads; over breaks of the connection.
+
+        With the `after` of a page, nothing is missed since that.
+        """
+        ask = get("/calls/events", CallPage, {**which.query(), "after": after})
+        return Watch(ask=ask, event=CallNews)
 
 
 class TaskCalls(Group[D]):

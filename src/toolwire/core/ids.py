@@ -11,6 +11,7 @@ SHOWN_PREFIX_LEN = 12
 
 
 ID_RANDOM_BYTES = 10
+_HEX = frozenset("0123456789abcdef")
 
 
 class _RandomPool:
@@ -39,6 +40,17 @@ _pool = _RandomPool()
 def new_id(prefix: str) -> str:
     """A fresh id such as `call_…`: 48 bits of Unix milliseconds and 80 random bits, so that ids sort by age."""
     return f"{prefix}_{int(time.time() * 1000):012x}{_pool.take()}"
+
+
+def first_id(prefix: str, at: float) -> str:
+    """What sorts before every id that `new_id` makes at `at` (Unix seconds) or later, and after all earlier ones."""
+    return f"{prefix}_{max(0, int(at * 1000)):012x}"
+
+
+def id_time(id_: str) -> float | None:
+    """When an id of `new_id` was made, in Unix seconds; `None` for text that is none."""
+    digits = id_.rpartition("_")[2][:12]
+    return int(digits, 16) / 1000 if len(digits) == 12 and not set(digits) - _HEX else None
 
 
 def new_key(prefix: str) -> str:

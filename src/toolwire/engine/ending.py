@@ -180,7 +180,7 @@ class Endings:
             expires_at = max(expires_at, call.task.kept_until)
         elif ttl_s <= 0:
             return [*ops, Del("call", call.caller.owner, call.id)]
-        ended = CallRecord(call, status_of(result), record.created_at, now, result)
+        ended = record.stored_as(status_of(result), now, result)
         if self.witness is not None:
             ops += self.witness.end_ops(ended)
         return [*ops, *await pack(ended, self._blobs, expires_at)]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from toolwire.core.asking import Asker
 from toolwire.core.call import Call
-from toolwire.core.event import Event, Finished, Progress, Stamped
+from toolwire.core.event import Event, Finished, Log, Progress, Stamped
 from toolwire.core.handler import Delegate
 from toolwire.core.ports import Clock
 from toolwire.core.result import Result
@@ -23,6 +23,10 @@ logger = logging.getLogger("toolwire.engine")
 KEPT_EVENTS = 256
 """Events before the end that a record keeps for late readers; older ones are dropped, the end never is."""
 
+STORED_EVENTS = 32
+STORED_TEXT_CHARS = 8 * 1024
+"""What of the latest progress and log lines stays in a stored record, for people."""
+
 Listener = Callable[[Stamped], None]
 """Told of every event as it happens; must not block. What it raises is logged and goes no further."""
 
@@ -30,10 +34,19 @@ Observer: TypeAlias = "Callable[[Record], None]"
 """Told of every call as it begins to run, whatever it is; as a listener."""
 
 
+class Told(Struct, frozen=True, omit_defaults=True):
+    """A line of a record that people read; see `core.event.Stamped`."""
+
+    seq: int
+    at: float
+    event: Progress | Log
+
+
 class CallRecord(Struct, frozen=True, omit_defaults=True):
     """A record as it is stored. `status` is one of gateway.md 54; times are Unix seconds, UTC.
 
-    `result` is `None` while the call runs, and when the result lies in the blob named by `result_blob`.
+    `result` is `None` while the call runs, and when the result lies in the blob named by `result_blob`. `told` are the
+    latest lines before the end. What a call that is `confidential` said is shown to nobody but its caller.
     """
 
     call: Call
@@ -43,6 +56,8 @@ class CallRecord(Struct, frozen=True, omit_defaults=True):
     result: Result | None = None
     result_blob: str | None = None
     taken_by: str | None = None
+    told: tuple[Told, ...] = ()
+    confidential: bool = False
 
 
 def status_of(result: Result) -> str:
@@ -60,6 +75,7 @@ class Record:
     Attributes:
         asker: asks the client behind the call; found by `core.asking.asker_of`.
         make_task: makes a task of the call, where its tool asks for that; found by `core.tasking.task_maker_of`.
+        confidential: what it said is shown to nobody but its caller; see `core.confidential`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
         delegate: whoever takes part in the commit of the end, if somebody does.
@@ -69,8 +85,9 @@ class Record:
         timer: rings at the call's last moment, unless the call is over within a tick.
     """
 
-    __slots__ = ("_done", "_last_progress", "_news", "asker", "call", "clock", "completed_at", "created_at", "delegate",
-                 "events", "listeners", "make_task", "result", "scope", "seq", "slow", "timer", "verdict")  # fmt: skip
+    __slots__ = ("_done", "_last_progress", "_news", "asker", "call", "clock", "completed_at", "confidential",
+                 "created_at", "delegate", "events", "listeners", "make_task", "result", "scope", "seq", "slow",
+                 "timer", "verdict")  # fmt: skip
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
@@ -87,6 +104,7 @@ class Record:
         self.asker: Asker | None = None
         self.make_task: MakeTask | None = None
         self.slow: Callable[[Record], None] | None = None
+        self.confidential = False
         self.seq = 0
         self._last_progress = float("-inf")
         self._done: anyio.Event | None = None
@@ -191,7 +209,29 @@ class Record:
     def stored(self) -> CallRecord:
         """The record as it goes into the store."""
         status = "running" if self.result is None else status_of(self.result)
-        return CallRecord(self.call, status, self.created_at, self.completed_at, self.result)
+        return self.stored_as(status, self.completed_at, self.result)
+
+    def stored_as(self, status: str, completed_at: float | None, result: Result | None) -> CallRecord:
+        """The record as it goes into the store with an end that it has not had yet."""
+        told, secret = self.told(), self.confidential
+        return CallRecord(self.call, status, self.created_at, completed_at, result, told=told, confidential=secret)
+
+    def told(self) -> tuple[Told, ...]:
+        """The latest of its lines that people read."""
+        if self.events is None:
+            return ()
+        lines: list[Told] = []
+        left = STORED_TEXT_CHARS
+        for stamped in reversed(self.events):
+            event = stamped.event
+            if not isinstance(event, Progress | Log):
+                continue
+            left -= len((event.message or "") if isinstance(event, Progress) else event.text)
+            if left < 0 or len(lines) == STORED_EVENTS:
+                break
+            lines.append(Told(stamped.seq, stamped.at, event))
+        lines.reverse()
+        return tuple(lines)
 
     def _append(self, event: Event) -> None:
         self.seq += 1

@@ -151,7 +151,7 @@ class Audit:
     def _entry(self, seq: int, record: Record, result: Result) -> AuditEntry:
         call = record.call
         said = Result(result.content, result.structured, result.error)
-        key = call.idempotency_key
+        key, kept = call.idempotency_key, self._bodies and not record.confidential
         return AuditEntry(
             seq,
             call.id,
@@ -167,8 +167,8 @@ class Audit:
             None if result.error is None else result.error.code,
             None if key is None else _digest(key),
             call.parent,
-            call.arguments if self._bodies else None,
-            msgspec.json.decode(_canonical(said)) if self._bodies else None,
+            call.arguments if kept else None,
+            msgspec.json.decode(_canonical(said)) if kept else None,
         )
 
 

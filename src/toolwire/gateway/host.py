@@ -48,7 +48,9 @@ from toolwire.gateway.routes_deliveries import DeliveryRoutes
 from toolwire.gateway.routes_files import FileRoutes
 from toolwire.gateway.routes_health import HealthRoutes
 from toolwire.gateway.routes_keys import KeyRoutes
+from toolwire.gateway.routes_records import RecordRoutes
 from toolwire.gateway.routes_remotes import RemoteRoutes
+from toolwire.gateway.shown_calls import ShownCalls
 from toolwire.gateway.webhook_service import webhook_service
 from toolwire.providers.agent import AgentProvider
 from toolwire.providers.schema import compile_validator
@@ -161,6 +163,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *DeliveryRoutes(reader, Deliveries(mail.presence, clock)).routes(),
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),
+        *RecordRoutes(reader, engine, agents, ShownCalls(agents, keys, clock, config.call_bodies)).routes(),
         *CallRoutes(reader, engine, agents, rest_calls, rates, mail.channels).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]

@@ -191,6 +191,15 @@ class Keys:
             return None
         return record
 
+    def get(self, key_id: str) -> KeyRecord | None:
+        """A key by its id, active or not."""
+        return self._records.get(key_id)
+
+    def owner_name(self, owner_id: str) -> str | None:
+        """What an owner is called."""
+        owner = self._owners.get(owner_id)
+        return None if owner is None else owner.name
+
     def _new(self, kind: KeyKind, owner: str, agent_id: str | None, name: str) -> tuple[KeyRecord, str]:
         secret = new_key(f"{kind}_")
         shown, hashed = secret[:SHOWN_PREFIX_LEN], key_hash(secret)

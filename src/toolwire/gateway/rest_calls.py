@@ -160,6 +160,11 @@ def shown_result(call: Call, result: Result) -> JsonObject:
     if result.error is not None and result.error.code != TOOL_FAILED:
         data: JsonObject = {**(result.error.data or {}), "task_id": call.id}
         raise error_of(result.error.code, result.error.message, data)
+    return shown_answer(call, result)
+
+
+def shown_answer(call: Call, result: Result) -> JsonObject:
+    """What a call has brought, however it ended."""
     shown: JsonObject = {
         "task_id": call.id,
         "context_id": call.context_id,

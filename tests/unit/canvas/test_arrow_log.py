@@ -5,9 +5,9 @@ from typing import Any
 from tests.unit.engine.fakes import running
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas.arrow_log import ArrowLog, Place
-from toolwire.canvas.feed import Feed
 from toolwire.core.board import Arrow
 from toolwire.core.result import text_result
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import AgentRef
 
 PLACE = Place("alice", "ws_1", Arrow("arrow_1", "card_1", "card_2"))

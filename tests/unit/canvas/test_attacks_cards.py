@@ -12,10 +12,10 @@ from tests.unit.card.manifests import encoded, manifest, with_tool
 from toolwire.adapters.clock import SystemClock
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas.card_storage import CardStorage
-from toolwire.canvas.feed import KEPT_BYTES, Feed
 from toolwire.canvas.workspaces import MAX_WORKSPACES, Workspaces
 from toolwire.core.errors import Conflict
 from toolwire.core.ports import Op
+from toolwire.surfaces.feed import KEPT_BYTES, Feed
 
 
 class Deaf(WireCard):

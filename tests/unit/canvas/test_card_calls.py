@@ -378,6 +378,11 @@ async def test_an_arrow_that_is_not_recorded_keeps_nothing_of_what_went_through(
         (logged,) = await calls.desk.log()
         assert logged["status"] == "ok"
         assert "secret" not in str(logged)
+        (known,) = (await calls.desk.site.ask("GET", "/calls"))["calls"]
+        shown = await calls.desk.site.ask("GET", f"/calls/{known['call_id']}")
+        assert (known["tool"], known["status"], known["withheld"]) == (TOOL, "completed", True)
+        assert (known["agent_id"], known["caller"]["name"]) == (None, "writer")
+        assert "secret" not in str([known, shown])
 
 
 async def test_the_log_survives_a_restart_and_is_read_in_pieces(tmp_path: Path) -> None:

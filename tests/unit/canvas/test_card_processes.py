@@ -15,8 +15,8 @@ from toolwire.canvas import card_processes
 from toolwire.canvas.card_log import CardLog, LogLine
 from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_tokens import CardTokens
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.packages import Package, Packages
+from toolwire.surfaces.feed import Feed
 from toolwire.wire.card_messages import CardRef, LogLevel
 
 COPY = CardRef("card_1", "Radar")

@@ -12,7 +12,7 @@ from tests.unit.canvas.cards import Desk, connected, desk_with, install
 from tests.unit.canvas.site import Site, open_site
 from tests.unit.canvas.test_card_calls import Calling
 from tests.unit.card.manifests import GOOD, manifest, with_schema, with_tool
-from toolwire.canvas.feed import Follower
+from toolwire.surfaces.feed import Follower
 
 NARROWER = with_schema(properties={"filter": {"type": "string", "maxLength": 3}})
 

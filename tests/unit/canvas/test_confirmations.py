@@ -13,7 +13,7 @@ from tests.unit.canvas.cards import Desk, WireCard, connected, desk_with
 from tests.unit.canvas.site import open_site
 from tests.unit.card.manifests import GOOD, with_tool
 from toolwire.canvas import confirmations
-from toolwire.canvas.feed import Follower
+from toolwire.surfaces.feed import Follower
 
 TOOL = "test_radar_run_tests"
 

@@ -11,7 +11,7 @@ from tests.unit.canvas.site import open_site
 from toolwire.agent.agent import Agent
 from toolwire.agent.attach import Target, attached
 from toolwire.agent.journal import MemoryJournal
-from toolwire.canvas.feed import RESET, Feed, Moment
+from toolwire.surfaces.feed import RESET, Feed, Moment
 
 
 async def next_of(feed: Feed, after: str | None = None) -> Moment | None:

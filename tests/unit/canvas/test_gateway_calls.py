@@ -8,7 +8,6 @@ import anyio
 
 from tests.unit.engine.fakes import ALICE, HeldTools, LoopClock, Tools, call_of, catalog_of, running
 from toolwire.adapters.memory import MemoryStore
-from toolwire.canvas.feed import Feed, Follower
 from toolwire.canvas.gateway_calls import GatewayCalls
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.core.board import Card, PutCard, removal
@@ -17,6 +16,7 @@ from toolwire.core.event import Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Result, failed, text_result
 from toolwire.engine.engine import Engine
+from toolwire.surfaces.feed import Feed, Follower
 
 
 class Desk:

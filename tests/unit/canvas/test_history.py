@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from toolwire.adapters.clock import SystemClock
 from toolwire.adapters.memory import MemoryStore
-from toolwire.canvas.feed import Feed
 from toolwire.canvas.history import KIND, MAX_BYTES, MAX_STEPS
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.core.board import Board, Card, Edit, PutCard
 from toolwire.core.ports import Store
+from toolwire.surfaces.feed import Feed
 
 
 async def opened(store: Store) -> Workspaces:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.canvas.site import Site, open_site
-from toolwire.canvas.feed import Follower
+from toolwire.surfaces.feed import Follower
 
 EDITS = ("place", "move", "rename", "remove", "draw", "turn", "cut", "undo", "redo", "close", "open")
 Steps = list[tuple[str, int, int]]

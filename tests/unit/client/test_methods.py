@@ -83,7 +83,7 @@ async def test_every_method_asks_a_route_that_is_there_for_what_it_answers(
     for name, ask in asks:
         there = [found for method, path, found in described if method == ask.method and path.fullmatch(ask.path)]
         assert there, f"{name} asks {ask.method} {ask.path}"
-        if name not in ("TaskCalls.events", "WorkspaceCalls.events"):
+        if name not in ("TaskCalls.events", "WorkspaceCalls.events", "CallCalls.watch"):
             answers = [repr(found.answers).replace("collections.abc.Sequence", "list") for found in there]
             assert repr(ask.answers) in answers, name
         sent = {parameter.name for found in there for parameter in found.parameters}

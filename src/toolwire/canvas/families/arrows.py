@@ -16,6 +16,7 @@ from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.call import Call
+from toolwire.core.confidential import keep_confidential
 from toolwire.core.errors import ToolwireError
 from toolwire.core.event import Progress
 from toolwire.core.handler import Emit, Handler
@@ -134,6 +135,8 @@ class ArrowCalls:
         if isinstance(copy, Result):
             return copy
         place = Place(agent.owner, copy.workspace.id, copy.arrow)
+        if not copy.arrow.recorded:
+            keep_confidential(emit)
         running = self._log.begin(
             place, call.id, call.tool, AgentRef(agent.agent_id, copy.agent_card.title), call.arguments
         )

@@ -1,7 +1,7 @@
-"""The numbered moments of a workspace: changes of its board and of its calls, for everybody who looks at it.
+"""The numbered moments of something that people look at, such as a workspace, for everybody who does.
 
 It keeps the latest of them, so that a reader who was away goes on where it left off, and tells one who was away too
-long to read everything anew. It holds no truth: boards and logs do.
+long to read everything anew. It holds no truth: boards, logs and records do.
 """
 
 from collections import deque
@@ -14,9 +14,9 @@ from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 
 KEPT_MOMENTS = 1024
-"""For each workspace, of those that happened since somebody first looked at it."""
+"""For each subject, of those that happened since somebody first looked at it."""
 KEPT_BYTES = 8 * 1024 * 1024
-"""Of the moments of a workspace together, as JSON; the latest is kept whatever its size."""
+"""Of the moments of a subject together, as JSON; the latest is kept whatever its size."""
 
 
 class Moment(Struct, frozen=True):
@@ -34,7 +34,7 @@ RESET = "reset"
 
 
 class _Page:
-    """One workspace's moments; `first` is the number of the oldest that is kept, 0 when the workspace is gone."""
+    """One subject's moments; `first` is the number of the oldest that is kept, 0 when the subject is gone."""
 
     def __init__(self) -> None:
         self.first = 1
@@ -60,7 +60,7 @@ class _Page:
 
 
 class Follower:
-    """One reader of a workspace. `seen` is the number of the last moment it has had, `None` if that is not known."""
+    """One reader of a subject. `seen` is the number of the last moment it has had, `None` if that is not known."""
 
     def __init__(self, page: _Page, age: str, seen: int | None) -> None:
         self._page = page
@@ -68,7 +68,7 @@ class Follower:
         self._seen = seen
 
     async def next(self) -> Moment | None:
-        """The next moment, when it comes; `None` when the workspace is gone. A cancelled call has missed nothing."""
+        """The next moment, when it comes; `None` when the subject is gone. A cancelled call has missed nothing."""
         page = self._page
         while page.first > 0:
             if self._seen is None or self._seen + 1 < page.first:
@@ -82,40 +82,44 @@ class Follower:
 
 
 class Feed:
-    """All workspaces' moments, in this process. Numbers begin anew with it, which their readers notice by the id."""
+    """The moments of all subjects, in this process. Numbers begin anew with it, which readers notice by the id."""
 
     def __init__(self, kept: int = KEPT_MOMENTS) -> None:
         self._kept = kept
         self._age = new_id("feed")[-8:]
         self._pages: dict[str, _Page] = {}
 
-    def tell(self, workspace_id: str, kind: str, data: JsonObject) -> None:
+    def tell(self, subject: str, kind: str, data: JsonObject) -> None:
         """Something has happened; readers are woken, and nobody is waited for.
 
-        Nothing is kept of a workspace that nobody has looked at, or that is gone: nobody could go on from there.
+        Nothing is kept of a subject that nobody has looked at, or that is gone: nobody could go on from there.
         """
-        page = self._pages.get(workspace_id)
+        page = self._pages.get(subject)
         if page is None:
             return
         page.add(Moment(f"{self._age}-{page.last + 1}", kind, data), self._kept)
         page.news.set()
         page.news = anyio.Event()
 
-    def forget(self, workspace_id: str) -> None:
-        """The workspace is gone: its readers end."""
-        page = self._pages.pop(workspace_id, None)
+    def forget(self, subject: str) -> None:
+        """The subject is gone: its readers end."""
+        page = self._pages.pop(subject, None)
         if page is not None:
             page.first = 0
             page.moments.clear()
             page.news.set()
 
-    def follow(self, workspace_id: str, after: str | None = None) -> "Follower":
-        """Read what happens from now on, or since the moment whose id is `after`, until the workspace is gone.
+    def follow(self, subject: str, after: str | None = None) -> "Follower":
+        """Read what happens from now on, or since the moment whose id is `after`, until the subject is gone.
 
         A reader whose moment is not kept any more gets a `RESET` first, whose id is that of now.
         """
-        page = self._pages.setdefault(workspace_id, _Page())
+        page = self._pages.setdefault(subject, _Page())
         return Follower(page, self._age, page.last if after is None else self._number(page, after))
+
+    def position(self, subject: str) -> str:
+        """The id of the latest moment, to follow after it; from now on moments are kept."""
+        return f"{self._age}-{self._pages.setdefault(subject, _Page()).last}"
 
     def _number(self, page: _Page, id_: str) -> int | None:
         """The number in an id of ours, if all that came after it is still kept."""
