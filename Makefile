@@ -1,9 +1,10 @@
-# Needs Python 3.11 or newer, make and git; everything else comes from PyPI into .venv.
+# Needs Python 3.11 or newer, make and git; everything else comes from PyPI into .venv, and from npm into web/node_modules.
 #
 #   make run          start Toolwire with the demo agent (ARGS="--port 9000 --json" is passed on)
-#   make check        linters, types, layers, sizes, names
+#   make check        linters, types, layers, sizes, names, of the page too
 #   make test         all tests, the conformance scenarios among them (ARGS="-k follow" is passed to pytest)
 #   make coverage     all tests, with the branches they leave out; fails below 100 % in core, engine, wire, 90 % elsewhere
+#   make web          build the page of the canvas (run and test do it by themselves)
 #   make format       let ruff rewrite what it can
 #   make fuzz         look for inputs that break the codec (ARGS="http -max_total_time=600"; a target of tests/fuzz first)
 #   make conformance  the scenarios of the official MCP suite, with their report
@@ -13,13 +14,14 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check format coverage fuzz conformance bench pins clean \
-	check-ruff check-types check-layers check-sizes check-names
+.PHONY: help run web test check format coverage fuzz conformance bench pins clean \
+	check-ruff check-types check-layers check-sizes check-names check-web
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD_WEB := $(BIN)/python scripts/build_web.py
 ARGS ?=
 
 help:
@@ -39,13 +41,20 @@ $(VENV)/.ok: $(VENV)/.run requirements/dev.txt
 	@$(PIP) install -r requirements/dev.txt
 	@touch $@
 
+# A page that cannot be built, as without a network, is no reason for a host to stay away.
 run: $(VENV)/.run
+	@$(BUILD_WEB) || echo "the page could not be built; everything else is there" >&2
 	@exec $(BIN)/toolwire up --demo $(ARGS)
 
+web: $(VENV)/.run
+	@$(BUILD_WEB)
+
 test: $(VENV)/.ok
+	@$(BUILD_WEB)
 	$(BIN)/python -m pytest $(ARGS)
 
 coverage: $(VENV)/.ok
+	@$(BUILD_WEB)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(ARGS)
 	$(BIN)/coverage combine --quiet
@@ -59,7 +68,7 @@ fuzz: $(VENV)/.ok
 conformance: $(VENV)/.ok
 	$(BIN)/python -m tests.conformance.run $(ARGS)
 
-check: check-ruff check-layers check-sizes check-names check-types
+check: check-ruff check-layers check-sizes check-names check-types check-web
 
 check-ruff: $(VENV)/.ok
 	$(BIN)/ruff check .
@@ -76,6 +85,9 @@ check-sizes: $(VENV)/.ok
 
 check-names: $(VENV)/.ok
 	$(BIN)/python scripts/lint_naming.py
+
+check-web: $(VENV)/.ok
+	$(BUILD_WEB) check
 
 format: $(VENV)/.ok
 	$(BIN)/ruff check --fix .
@@ -94,10 +106,11 @@ UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.
 pins: $(VENV)/.run
 	$(PIP) install uv
 	$(UV_COMPILE) --extra mcp pyproject.toml -o requirements/base.txt
-	for name in build dev bench-mcp bench-fastmcp bench-noeta-sdk bench-openai-agents bench-pydantic-ai-slim \
+	for name in build dev web bench-mcp bench-fastmcp bench-noeta-sdk bench-openai-agents bench-pydantic-ai-slim \
 		schemathesis; do \
 		$(UV_COMPILE) requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done
 
 clean:
+	rm -rf src/toolwire/page web/node_modules
 	rm -rf $(VENV) .bench .cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov dist build

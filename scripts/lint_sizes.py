@@ -8,6 +8,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+PAGE = "web/src"
+PAGE_LINES = 400
+PAGE_FILES = (".ts", ".tsx", ".css")
+MADE = "auto-generated"
+"""A file with this word in its first lines is nobody's to read."""
+
 MODULE_LINES = {"src": 400, "tests": 450, "scripts": 400, "examples": 400, "docs_src": 400, "benchmarks": 400}
 """The longest module allowed, by top-level folder."""
 
@@ -18,7 +24,7 @@ AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main(root: Path) -> int:
     """Print what is too long under `root`, a line each, and return how much that is."""
-    findings = [finding for folder in MODULE_LINES for finding in check_folder(root, folder)]
+    findings = [finding for folder in MODULE_LINES for finding in check_folder(root, folder)] + list(check_page(root))
     for finding in findings:
         print(finding)
     return len(findings)
@@ -39,6 +45,16 @@ def check_folder(root: Path, folder: str) -> Iterator[str]:
             if length > FUNCTION_LINES:
                 name = function.name
                 yield f"{where}:{function.lineno}: {name}() has {length} lines, at most {FUNCTION_LINES}: split it"
+
+
+def check_page(root: Path) -> Iterator[str]:
+    """What is too long of the page; the lengths of its functions are its linter's business."""
+    for path in sorted((root / PAGE).rglob("*")):
+        if path.suffix in PAGE_FILES:
+            lines = path.read_text("utf-8").splitlines()
+            if len(lines) > PAGE_LINES and not any(MADE in line for line in lines[:5]):
+                where = path.relative_to(root).as_posix()
+                yield f"{where}:1: {len(lines)} lines, at most {PAGE_LINES}: give one of its nouns a file of its own"
 
 
 def function_length(function: AnyFunction) -> int:

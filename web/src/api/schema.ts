@@ -181,18 +181,18 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/oauth/authorize": {
+    "/sign-in": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Show the page, or take what was decided on it. */
-        get: operations["consent_authorize_get"];
+        /** Sign a browser in; by a link that is a page with a button, so that a mere look uses nothing up. */
+        get: operations["signin_sign_in_get"];
         put?: never;
-        /** Show the page, or take what was decided on it. */
-        post: operations["consent_authorize_post"];
+        /** Sign a browser in; by a link that is a page with a button, so that a mere look uses nothing up. */
+        post: operations["signin_sign_in_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -206,11 +206,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sign a browser in by a link that works once: a page with a button, so that a mere look uses nothing up. */
-        get: operations["consent_link_get"];
+        /** Sign a browser in; by a link that is a page with a button, so that a mere look uses nothing up. */
+        get: operations["signin_sign_in_get_2"];
         put?: never;
-        /** Sign a browser in by a link that works once: a page with a button, so that a mere look uses nothing up. */
-        post: operations["consent_link_post"];
+        /** Sign a browser in; by a link that is a page with a button, so that a mere look uses nothing up. */
+        post: operations["signin_sign_in_post_2"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the page, or take what was decided on it. */
+        get: operations["consent_authorize_get"];
+        put?: never;
+        /** Show the page, or take what was decided on it. */
+        post: operations["consent_authorize_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -365,6 +383,74 @@ export interface paths {
         /** A link that signs the owner in with a browser, once. */
         post: operations["grant_new_link"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is signed in here; a session goes on for 30 days from now. */
+        get: operations["browser_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign this browser out; a key stays as it is. */
+        post: operations["browser_sign_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The browsers in which the owner is signed in, the latest first. */
+        get: operations["browser_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign a browser out, from now on. */
+        delete: operations["browser_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1338,40 +1424,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What the REST surface takes and answers, as OpenAPI 3.1. */
-        get: operations["document_document"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs/api": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The same as a page for people. */
-        get: operations["document_page"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1800,6 +1852,36 @@ export interface components {
             url: string;
             /** Format: date-time */
             expires_at: string;
+        };
+        /**
+         * BrowserSession
+         * @description Who is signed in at the browser that asks. Without a session, as with a key, there is no end either.
+         */
+        BrowserSession: {
+            session_id: string | null;
+            owner: string;
+            expires_at: string | null;
+            public_url: string;
+            version: string;
+            trusted: boolean;
+            /** @enum {unknown} */
+            language: "en" | "zh";
+        };
+        /**
+         * Browser
+         * @description A browser in which the owner is signed in; `current` is the one that asks.
+         */
+        Browser: {
+            session_id: string;
+            label: string;
+            by_key: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            seen_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            current: boolean;
         };
         /**
          * Health
@@ -3122,6 +3204,22 @@ export interface components {
                 };
             };
         };
+        /** @description refused: route_not_found */
+        "404.route_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found";
+                    };
+                };
+            };
+        };
         /** @description refused: channel_not_found, route_not_found */
         "404.channel_not_found.route_not_found": {
             headers: {
@@ -4086,7 +4184,7 @@ export interface operations {
             503: components["responses"]["503.agent_service_unavailable"];
         };
     };
-    consent_authorize_get: {
+    signin_sign_in_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -4145,7 +4243,7 @@ export interface operations {
             503: components["responses"]["503.agent_service_unavailable"];
         };
     };
-    consent_authorize_post: {
+    signin_sign_in_post: {
         parameters: {
             query?: never;
             header?: never;
@@ -4210,7 +4308,7 @@ export interface operations {
             503: components["responses"]["503.agent_service_unavailable"];
         };
     };
-    consent_link_get: {
+    signin_sign_in_get_2: {
         parameters: {
             query?: never;
             header?: never;
@@ -4269,7 +4367,131 @@ export interface operations {
             503: components["responses"]["503.agent_service_unavailable"];
         };
     };
-    consent_link_post: {
+    signin_sign_in_post_2: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    [key: string]: string;
+                };
+            };
+        };
+        responses: {
+            /** @description a page for a browser */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            /** @description back to the client, or to the same question again */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a page that says why not */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/json": {
+                        /** @constant */
+                        success: false;
+                        error: components["schemas"]["Problem"] & {
+                            /** @enum {unknown} */
+                            code?: "invalid_request";
+                        };
+                    };
+                };
+            };
+            /** @description the page to sign in, once more */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            403: components["responses"]["403.origin_not_allowed"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    consent_authorize_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description a page for a browser */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            /** @description back to the client, or to the same question again */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description a page that says why not */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                    "application/json": {
+                        /** @constant */
+                        success: false;
+                        error: components["schemas"]["Problem"] & {
+                            /** @enum {unknown} */
+                            code?: "invalid_request";
+                        };
+                    };
+                };
+            };
+            /** @description the page to sign in, once more */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
+                };
+            };
+            403: components["responses"]["403.origin_not_allowed"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    consent_authorize_post: {
         parameters: {
             query?: never;
             header?: never;
@@ -4791,6 +5013,118 @@ export interface operations {
             400: components["responses"]["400.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    browser_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BrowserSession"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    browser_sign_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    browser_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Browser"][];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    browser_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.route_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];
@@ -7470,56 +7804,6 @@ export interface operations {
             404: components["responses"]["404.card_not_found.route_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
-            421: components["responses"]["421.host_not_allowed"];
-            500: components["responses"]["500.internal_error"];
-            503: components["responses"]["503.agent_service_unavailable"];
-        };
-    };
-    document_document: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description this document */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, unknown>;
-                };
-            };
-            400: components["responses"]["400.invalid_request"];
-            403: components["responses"]["403.origin_not_allowed"];
-            421: components["responses"]["421.host_not_allowed"];
-            500: components["responses"]["500.internal_error"];
-            503: components["responses"]["503.agent_service_unavailable"];
-        };
-    };
-    document_page: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description a page for people */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
-                };
-            };
-            400: components["responses"]["400.invalid_request"];
-            403: components["responses"]["403.origin_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];
