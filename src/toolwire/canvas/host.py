@@ -40,6 +40,7 @@ from toolwire.canvas.peers import Peers
 from toolwire.canvas.rest import OwnerReader
 from toolwire.canvas.routes_board import BoardRoutes
 from toolwire.canvas.routes_confirmations import ConfirmationRoutes
+from toolwire.canvas.routes_edits import EditRoutes
 from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
 from toolwire.canvas.routes_terminals import TerminalRoutes
@@ -115,6 +116,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     routes = [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card, cards.storage).routes(),
         *boards.routes(),
+        *EditRoutes(reader, editor, shown, boards.check_card, boards.check_changed).routes(),
         *_other_routes(reader, workspaces, packages, cards, terminals),
     ]
     mailboxes = Mailboxes(messages, opened.store, engine.recorder, opened.clock, config.history_ttl_s)

@@ -160,7 +160,7 @@ class BoardRoutes:
         changes = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not UNSET}
         card_id = path_param(request, "c")
         workspace = self._workspace(request, visitor)
-        self._check_changed(visitor.owner, replace(workspace.card(card_id), **changes))
+        self.check_changed(visitor.owner, replace(workspace.card(card_id), **changes))
         workspace = await self._editor.edit(
             request, visitor, lambda board: (PutCard(replace(_card(board, card_id), **changes)),)
         )
@@ -228,7 +228,7 @@ class BoardRoutes:
         if body.kind == "agent":
             if body.agent_id is None:
                 looks = Card("", body.kind, title or "agent", body.x, body.y, body.width, body.height)
-                self._check_changed(owner, replace(looks, content=body.content))  # before an agent is made for it
+                self.check_changed(owner, replace(looks, content=body.content))  # before an agent is made for it
                 agent = await self._directory.new_agent(owner, title or "agent")
             else:
                 agent = self._directory.agent(owner, body.agent_id)
@@ -256,7 +256,7 @@ class BoardRoutes:
             AgentNotFound: it stands for an agent that the owner has not.
             Forbidden: it would run programs, and the host does not trust the owner with that.
         """
-        self._check_changed(owner, card)
+        self.check_changed(owner, card)
         if (card.package is None) is (card.kind == "card"):
             raise InvalidParam("a card of kind 'card' is a copy of a package, and no other is", param="package")
         if (card.agent_id is None) is (card.kind == "agent"):
@@ -266,7 +266,7 @@ class BoardRoutes:
         if card.agent_id is not None and self._directory.agent(owner, card.agent_id).agent_id != card.agent_id:
             raise InvalidParam("a card names its agent by the id, agent_…", param="agent_id")
 
-    def _check_changed(self, owner: str, card: Card) -> None:
+    def check_changed(self, owner: str, card: Card) -> None:
         """Whether a card may be as it is now; what it stands for may be gone by now, and it can be moved all the same.
 
         Raises:

@@ -35,14 +35,19 @@ class Shown:
 
     def workspace(self, workspace: Workspace) -> JsonObject:
         """A workspace with its board."""
-        undo, redo = self._workspaces.depth(workspace)
+        can_undo, can_redo = self.depth(workspace)
         return {
             **self.summary(workspace),
             "cards": [self.card(workspace, card) for card in workspace.board.cards.values()],
             "arrows": [shown_arrow(arrow) for arrow in workspace.board.arrows.values()],
-            "can_undo": undo > 0,
-            "can_redo": redo > 0,
+            "can_undo": can_undo,
+            "can_redo": can_redo,
         }
+
+    def depth(self, workspace: Workspace) -> tuple[bool, bool]:
+        """Whether there is something to undo and to redo."""
+        undo, redo = self._workspaces.depth(workspace)
+        return undo > 0, redo > 0
 
     def card(self, workspace: Workspace, card: Card) -> JsonObject:
         """A card of a workspace."""

@@ -17,7 +17,7 @@ def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:
     """Tell `feed` of every edit from now on: one moment `board` an edit, with its changes in order.
 
     Its data is `{"workspace": …, "changes": [{"change": "put_card", "card": …} | {"change": "remove_card", "id"} |
-    {"change": "put_arrow", "arrow": …} | {"change": "remove_arrow", "id"}, …]}`.
+    {"change": "put_arrow", "arrow": …} | {"change": "remove_arrow", "id"}, …], "can_undo": …, "can_redo": …}`.
     """
 
     def on_changed(before: Workspace | None, after: Workspace | None) -> None:
@@ -34,7 +34,9 @@ def tell_of_boards(workspaces: Workspaces, feed: Feed, shown: Shown) -> None:
                     changes.append({"change": "put_arrow", "arrow": shown_arrow(arrow)})
                 case RemoveArrow(arrow_id):
                     changes.append({"change": "remove_arrow", "id": arrow_id})
-        feed.tell(after.id, "board", {"workspace": shown.summary(after), "changes": changes})
+        can_undo, can_redo = shown.depth(after)
+        data: JsonObject = {"workspace": shown.summary(after), "changes": changes}
+        feed.tell(after.id, "board", {**data, "can_undo": can_undo, "can_redo": can_redo})
 
     workspaces.on_changed(on_changed)
 

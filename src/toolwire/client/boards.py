@@ -18,6 +18,7 @@ from toolwire.wire.answers.boards import (
     BoardArrow,
     BoardCard,
     CardLines,
+    EditedBoard,
     Workspace,
     WorkspaceExport,
     WorkspaceList,
@@ -78,6 +79,12 @@ class WorkspaceCalls(Group[D]):
     def redo(self, workspace: str) -> Ask[Workspace]:
         """Do again what was taken back last."""
         return post(_workspace(workspace) + "/redo", Workspace)
+
+    @Method
+    def edit(self, workspace: str, changes: Sequence[JsonObject], version: int | None = None) -> Ask[EditedBoard]:
+        """Change many things on a board in one step, which one undo takes back."""
+        ask = post(_workspace(workspace) + "/edits", EditedBoard, {"changes": list(changes)})
+        return replace(ask, headers={**ask.headers, **if_match(version)})
 
     @Stream
     def events(self, workspace: str) -> Watch[JsonObject]:

@@ -14,7 +14,8 @@ from toolwire.core.jsontypes import JsonObject
 
 _T = TypeVar("_T")
 
-CardKind: TypeAlias = Literal["agent", "terminal", "card", "note"]
+CardKind: TypeAlias = Literal["agent", "terminal", "card", "note", "group"]
+"""A group is a frame around other cards, by where it stands alone: it is named and moved, and no arrow touches it."""
 
 MAX_CARDS = 2_000
 MAX_ARROWS = 8_000
@@ -186,6 +187,8 @@ def _check(cards: dict[str, Card], arrows: dict[str, Arrow]) -> None:
         for end in (arrow.source, arrow.target):
             if end not in cards:
                 raise Conflict(f"arrow {arrow.id!r} would end at {end!r}, which is not on this board")
+            if cards[end].kind == "group":
+                raise Conflict(f"arrow {arrow.id!r} would end at the group {end!r}; draw it to a card in it")
         pair = frozenset((arrow.source, arrow.target))
         if len(pair) == 1:
             raise Conflict(f"arrow {arrow.id!r} would join {arrow.source!r} to itself; draw it to another card")

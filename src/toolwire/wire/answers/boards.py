@@ -68,6 +68,17 @@ class Workspace(WorkspaceSummary, frozen=True, kw_only=True):
     can_redo: bool
 
 
+class EditedBoard(Struct, frozen=True, kw_only=True):
+    """What an edit has put on a board; `ids` has the id of everything new by its `ref`."""
+
+    workspace: WorkspaceSummary
+    ids: dict[str, str]
+    cards: list[BoardCard]
+    arrows: list[BoardArrow]
+    can_undo: bool
+    can_redo: bool
+
+
 class WorkspaceExport(Struct, frozen=True):
     """A workspace as `POST /api/v1/workspaces` takes it."""
 
