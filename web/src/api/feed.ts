@@ -6,6 +6,8 @@ export interface BoardChangeMoment {
   readonly type: "board";
   readonly workspace: Schemas["WorkspaceSummary"];
   readonly changes: readonly BoardChange[];
+  readonly can_undo: boolean;
+  readonly can_redo: boolean;
 }
 
 export type BoardChange =

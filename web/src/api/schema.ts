@@ -1201,6 +1201,23 @@ export interface paths {
         patch: operations["board_change_arrow"];
         trace?: never;
     };
+    "/api/v1/workspaces/{w}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change many things on a board in one step, which one undo takes back. */
+        post: operations["edit_edit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/card-packages": {
         parameters: {
             query?: never;
@@ -2485,7 +2502,7 @@ export interface components {
         BoardCard: {
             id: string;
             /** @enum {unknown} */
-            kind: "agent" | "card" | "note" | "terminal";
+            kind: "agent" | "card" | "group" | "note" | "terminal";
             title: string;
             x: number;
             y: number;
@@ -2543,7 +2560,7 @@ export interface components {
         Card: {
             id: string;
             /** @enum {unknown} */
-            kind: "agent" | "card" | "note" | "terminal";
+            kind: "agent" | "card" | "group" | "note" | "terminal";
             title: string;
             /** @default 0 */
             x?: number;
@@ -2623,7 +2640,7 @@ export interface components {
         AddedCard: {
             id: string;
             /** @enum {unknown} */
-            kind: "agent" | "card" | "note" | "terminal";
+            kind: "agent" | "card" | "group" | "note" | "terminal";
             title: string;
             x: number;
             y: number;
@@ -2646,7 +2663,7 @@ export interface components {
          */
         NewCard: {
             /** @enum {unknown} */
-            kind: "agent" | "card" | "note" | "terminal";
+            kind: "agent" | "card" | "group" | "note" | "terminal";
             /** @default null */
             title?: string | null;
             /** @default null */
@@ -2697,6 +2714,117 @@ export interface components {
             target?: string;
             tools?: string[] | null;
             recorded?: boolean;
+        };
+        /**
+         * EditedBoard
+         * @description What an edit has put on a board; `ids` has the id of everything new by its `ref`.
+         */
+        EditedBoard: {
+            workspace: components["schemas"]["WorkspaceSummary"];
+            ids: {
+                [key: string]: string;
+            };
+            cards: components["schemas"]["BoardCard"][];
+            arrows: components["schemas"]["BoardArrow"][];
+            can_undo: boolean;
+            can_redo: boolean;
+        };
+        /**
+         * NewEdit
+         * @description The body of `POST …/edits`: changes in order, which count together or not at all.
+         */
+        NewEdit: {
+            changes: (components["schemas"]["AddCard"] | components["schemas"]["ChangeCard"] | components["schemas"]["TakeCard"] | components["schemas"]["AddArrow"] | components["schemas"]["ChangeArrow"] | components["schemas"]["TakeArrow"])[];
+        };
+        /**
+         * AddCard
+         * @description A card that is new. `ref` is a name for it within this edit, where an arrow is to touch it.
+         */
+        AddCard: {
+            /** @enum {unknown} */
+            change: "add_card";
+            /** @enum {unknown} */
+            kind: "agent" | "card" | "group" | "note" | "terminal";
+            /** @default null */
+            title?: string | null;
+            /** @default null */
+            package?: string | null;
+            /** @default null */
+            agent_id?: string | null;
+            /** @default 0 */
+            x?: number;
+            /** @default 0 */
+            y?: number;
+            /** @default 0 */
+            width?: number;
+            /** @default 0 */
+            height?: number;
+            /** @default {} */
+            content?: Record<string, unknown>;
+            /** @default null */
+            ref?: string | null;
+        };
+        /**
+         * ChangeCard
+         * @description A card as it is to be; what is left out stays.
+         */
+        ChangeCard: {
+            /** @enum {unknown} */
+            change: "put_card";
+            title?: string;
+            x?: number;
+            y?: number;
+            width?: number;
+            height?: number;
+            content?: Record<string, unknown>;
+            id: string;
+        };
+        /**
+         * TakeCard
+         * @description A card that is to go, with its arrows.
+         */
+        TakeCard: {
+            /** @enum {unknown} */
+            change: "remove_card";
+            id: string;
+        };
+        /**
+         * AddArrow
+         * @description An arrow that is new; an end is the id of a card, or the `ref` of one that this edit adds.
+         */
+        AddArrow: {
+            /** @enum {unknown} */
+            change: "add_arrow";
+            source: string;
+            target: string;
+            /** @default null */
+            tools?: string[] | null;
+            /** @default true */
+            recorded?: boolean;
+            /** @default null */
+            ref?: string | null;
+        };
+        /**
+         * ChangeArrow
+         * @description An arrow as it is to be; what is left out stays.
+         */
+        ChangeArrow: {
+            /** @enum {unknown} */
+            change: "put_arrow";
+            id: string;
+            source?: string;
+            target?: string;
+            tools?: string[] | null;
+            recorded?: boolean;
+        };
+        /**
+         * TakeArrow
+         * @description An arrow that is to go.
+         */
+        TakeArrow: {
+            /** @enum {unknown} */
+            change: "remove_arrow";
+            id: string;
         };
         /**
          * CardPackage
@@ -3568,6 +3696,22 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "arrow_not_found" | "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: agent_not_found, arrow_not_found, card_not_found, package_not_found, route_not_found, workspace_not_found */
+        "404.agent_not_found.arrow_not_found.card_not_found.package_not_found.route_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "agent_not_found" | "arrow_not_found" | "card_not_found" | "package_not_found" | "route_not_found" | "workspace_not_found";
                     };
                 };
             };
@@ -7270,6 +7414,50 @@ export interface operations {
             404: components["responses"]["404.arrow_not_found.card_not_found.route_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    edit_edit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description refuse when the workspace has another version than this, such as "3" */
+                "If-Match"?: string;
+            };
+            path: {
+                w: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEdit"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["EditedBoard"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request.parse_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.arrow_not_found.card_not_found.package_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            409: components["responses"]["409.conflict.consent_required"];
             413: components["responses"]["413.payload_too_large"];
             415: components["responses"]["415.unsupported_media_type"];
             421: components["responses"]["421.host_not_allowed"];

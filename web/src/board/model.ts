@@ -20,10 +20,11 @@ export const USUAL_SIZE: Readonly<Record<Kind, { readonly width: number; readonl
   card: { width: 420, height: 320 },
   terminal: { width: 560, height: 340 },
   note: { width: 240, height: 160 },
+  group: { width: 640, height: 420 },
 };
 
 /** Why two cards cannot be joined; `undefined` where they can. */
-export type Obstacle = "same" | "joined" | "note" | "no_agent";
+export type Obstacle = "same" | "joined" | "note" | "group" | "no_agent";
 
 export function boardOf(cards: readonly Card[], arrows: readonly Arrow[]): Board {
   return { cards: byId(cards), arrows: byId(arrows) };
@@ -57,6 +58,7 @@ export function obstacle(board: Board, source: string, target: string): Obstacle
   const [from, to] = [board.cards[source], board.cards[target]];
   if (source === target || from === undefined || to === undefined) return "same";
   if (Object.values(board.arrows).some((arrow) => joins(arrow, source, target))) return "joined";
+  if (from.kind === "group" || to.kind === "group") return "group";
   if (from.kind === "note" && to.kind === "note") return "note";
   return from.kind === "agent" || to.kind === "agent" || from.kind === "card" || to.kind === "card"
     ? undefined

@@ -9,6 +9,7 @@ export const en = {
   "kind.card": "Card",
   "kind.terminal": "Terminal",
   "kind.note": "Note",
+  "kind.group": "Group",
 } as const;
 
 export const zh: Record<keyof typeof en, string> = {
@@ -20,4 +21,5 @@ export const zh: Record<keyof typeof en, string> = {
   "kind.card": "卡片",
   "kind.terminal": "终端",
   "kind.note": "便签",
+  "kind.group": "分组",
 };

@@ -3,7 +3,7 @@
 import { create } from "zustand";
 import type { Schemas } from "../api/client.ts";
 import type { CallMoment, Moment } from "../api/feed.ts";
-import { onMoment } from "../board/store.ts";
+import { onMoments } from "../board/store.ts";
 
 export type ShownCall = Schemas["ArrowCall"];
 
@@ -28,9 +28,14 @@ export function after(calls: ArrowCalls, { arrow: _, type: __, ...call }: CallMo
   return { running, ended: call };
 }
 
-onMoment((moment: Moment) => {
-  if (moment.type === "reset") useCalls.setState({ arrows: {} });
-  if (moment.type !== "call") return;
-  const told = moment as CallMoment;
-  useCalls.setState(({ arrows }) => ({ arrows: { ...arrows, [told.arrow]: after(arrows[told.arrow] ?? NONE, told) } }));
+onMoments((moments: readonly Moment[]) => {
+  let arrows: Record<string, ArrowCalls> | undefined;
+  for (const moment of moments) {
+    if (moment.type === "reset") arrows = {};
+    if (moment.type !== "call") continue;
+    const told = moment as CallMoment;
+    arrows ??= { ...useCalls.getState().arrows };
+    arrows[told.arrow] = after(arrows[told.arrow] ?? NONE, told);
+  }
+  if (arrows) useCalls.setState({ arrows });
 });

@@ -1,7 +1,7 @@
 /** What every card on the board has: a head with its kind, name and state, handles to wire it, and its kind's body. */
 
 import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { Bot, type LucideIcon, Puzzle, SquareTerminal, StickyNote } from "lucide-react";
+import { Bot, type LucideIcon, Puzzle, SquareDashed, SquareTerminal, StickyNote } from "lucide-react";
 import { memo } from "react";
 import { AgentBody } from "../agents/AgentBody.tsx";
 import type { Card, Kind } from "../board/model.ts";
@@ -16,6 +16,7 @@ export const KIND_ICONS: Readonly<Record<Kind, LucideIcon>> = {
   card: Puzzle,
   terminal: SquareTerminal,
   note: StickyNote,
+  group: SquareDashed,
 };
 
 export const CardShell = memo(function CardShell({ id }: NodeProps) {
@@ -48,5 +49,7 @@ function Body({ card }: { readonly card: Card }) {
       return <TerminalBody card={card} />;
     case "note":
       return <NoteBody card={card} />;
+    case "group":
+      return null;
   }
 }

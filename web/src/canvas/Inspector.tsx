@@ -17,7 +17,7 @@ export function Inspector() {
   const board = useBoard((state) => state.board);
   const card = selected?.kind === "card" ? board.cards[selected.id] : undefined;
   const arrow = selected?.kind === "arrow" ? board.arrows[selected.id] : undefined;
-  if (card?.kind === "note" || (card === undefined && arrow === undefined)) return null;
+  if (card?.kind === "note" || card?.kind === "group" || (card === undefined && arrow === undefined)) return null;
   const [from, to] = arrow ? [board.cards[arrow.source], board.cards[arrow.target]] : [];
   return (
     <aside className="inspector" aria-label={text("inspector.label")}>
@@ -42,6 +42,7 @@ function CardDetails({ card }: { readonly card: Card }) {
     case "terminal":
       return <TerminalPanel card={card} />;
     case "note":
+    case "group":
       return null;
   }
 }
