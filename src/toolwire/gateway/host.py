@@ -1,6 +1,6 @@
 """Puts a gateway together: ports, engine, registry, message service and surfaces; it decides nothing by itself."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, TypeAlias
@@ -63,6 +63,7 @@ from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
 
 Doing: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+Ending: TypeAlias = Callable[[str], Awaitable[None]]
 
 
 class Gateway(Struct, frozen=True):
@@ -119,6 +120,12 @@ def _agent_routes(
     return AgentRoutes(reader, agents, keys, is_online, partial(_mcp_url, config))
 
 
+def _mcp_http(config: Config, opened: Opened, door: GatewayDoor, guard: Guard, end: Ending) -> McpHttp:
+    idle_s, limit = config.session_idle_ttl_s, config.sessions_limit
+    sessions = Sessions(opened.store, opened.engine.recorder, opened.clock, opened.secret, idle_s, end, limit=limit)
+    return McpHttp(opened.engine, door, sessions, guard, _http_settings(config))
+
+
 @asynccontextmanager
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
@@ -147,9 +154,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     behind = Behind(Libraries(agents, mail.presence.asks), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
     oauth = open_oauth(opened, grants, auth, agents, browser_sessions, lambda: door.public_url)
-    idle_s, end = config.session_idle_ttl_s, mail.conversations.end
-    sessions = Sessions(store, engine.recorder, clock, opened.secret, idle_s, end, limit=config.sessions_limit)
-    http = McpHttp(engine, door, sessions, guard, _http_settings(config))
+    http = _mcp_http(config, opened, door, guard, mail.conversations.end)
     links = AgentLinks(auth, agents, mail.presence, mail.channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
     rest_calls = RestCalls(engine, agents, mail.conversations.owns, hooks.webhooks)
