@@ -121,6 +121,11 @@ class Audit:
                         yield entry
             row_seq = rows[-1].seq
 
+    async def end(self, owner: str) -> int:
+        """The number of an owner's last entry; 0 where there is none."""
+        await self._recorder.caught_up()
+        return self._heads.get(owner, _Head(0, FIRST)).seq
+
     def _note(self, record: Record, result: Result) -> None:
         owner = record.call.caller.owner
         segment = self._open.get(owner)

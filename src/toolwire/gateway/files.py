@@ -35,6 +35,8 @@ logger = logging.getLogger("toolwire.gateway")
 
 EXPIRING_FILES: Final = "expiring_files"
 """The queue of files to be forgotten, each due when it expires."""
+OWNED: Final = "owned_file"
+"""The kind of the records that list an owner's uploaded files, by their ids."""
 SWEEP_EVERY_S: Final = 60.0
 FILES_AT_ONCE: Final = 100
 LEASE_S: Final = 60.0
@@ -231,6 +233,23 @@ class Files:
         """
         return self._blobs.open(record.blob or "", start, end)
 
+    async def page(self, owner: str, after: str, limit: int) -> tuple[list[FileRecord], bool]:
+        """An owner's uploaded files after the one with the id `after`, the oldest first; and whether there are more.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        found: list[FileRecord] = []
+        while rows := await self._store.scan(OWNED, owner, after, limit + 1):
+            for row in rows:
+                record = await self.find(row.key)
+                if record is not None:
+                    found.append(record)
+                if len(found) > limit:
+                    return found[:limit], True
+            after = rows[-1].key
+        return found, False
+
     async def stored_bytes(self, owner: str) -> int:
         """What an owner's files take together."""
         return (await self._usage(owner))[0]
@@ -266,7 +285,11 @@ class Files:
         await self._forget(record, stored.version)
 
     async def _forget(self, record: FileRecord, version: int) -> None:
-        gone: list[Op] = [Del("file", "", record.file_id, expect=version), Ack(EXPIRING_FILES, record.file_id)]
+        gone: list[Op] = [
+            Del("file", "", record.file_id, expect=version),
+            Del(OWNED, record.owner, record.file_id),
+            Ack(EXPIRING_FILES, record.file_id),
+        ]
         for _ in range(MAX_TRIES):
             ops = gone
             if record.blob is not None:  # the blob goes by its own queue, so that a crash in between leaves nothing
@@ -300,7 +323,8 @@ class Files:
             counted = await self._counted(record.owner, record.size)
             due = Enqueue(EXPIRING_FILES, record.file_id, record.expires_at, b"")
             try:
-                await self._store.tx([_put(record, version), *counted, due, Ack(EXPIRING_BLOBS, record.blob)])
+                listed = Put(OWNED, record.owner, record.file_id, b"")
+                await self._store.tx([_put(record, version), listed, *counted, due, Ack(EXPIRING_BLOBS, record.blob)])
                 return
             except StoreConflict:
                 current = await self._stored(record.file_id)

@@ -1,6 +1,7 @@
 """REST: an owner's audit chain, as JSON lines; it keeps nothing."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import Annotated, Final
 
 import msgspec
@@ -38,6 +39,7 @@ class AuditRoutes:
             keys=("oag",),
             parameters=(
                 query("after", "only entries with a higher number", Annotated[int, Meta(ge=0, le=2**53)]),
+                query("before", "the last `limit` entries with a lower number", Annotated[int, Meta(ge=1, le=2**53)]),
                 query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_ENTRIES)]),
             ),
             others={200: Answers("one entry a line", {"application/x-ndjson": None})},
@@ -45,17 +47,16 @@ class AuditRoutes:
         )
     )
     async def export(self, request: Request) -> Response:
-        """Entries with a higher number than `after`, at most `limit`, one a line; each is `audit.AuditEntry`."""
+        """Entries with a higher number than `after`, or the last ones before `before`; each is `audit.AuditEntry`."""
         owner = self._reader.identify(request, "oag").owner
-        after = query_number(request, "after", 0, 0, 2**53)
         limit = query_number(request, "limit", MAX_ENTRIES, 1, MAX_ENTRIES)
+        after = query_number(request, "after", 0, 0, 2**53)
+        if "before" in request.query_params:
+            before = min(query_number(request, "before", 1, 1, 2**53), await self._audit.end(owner) + 1)
+            after = max(after, before - 1 - limit)
+            limit = min(limit, before - 1 - after)
         lines: list[bytes] = []
-        entries = self._audit.read(owner, after)
-        try:
-            async for entry in entries:
+        async with aclosing(self._audit.read(owner, after)) as entries:
+            while len(lines) < limit and (entry := await anext(entries, None)) is not None:
                 lines.append(msgspec.json.encode(entry))
-                if len(lines) == limit:
-                    break
-        finally:
-            await entries.aclose()
         return Response(b"".join(line + b"\n" for line in lines), media_type="application/x-ndjson")

@@ -4,8 +4,9 @@ Spec: gateway.md 22-24, D14, D15.
 """
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,10 +20,12 @@ from toolwire.gateway.files import Files
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import Answers, Described, described, marked, query
 from toolwire.surfaces.limits import Disconnected
-from toolwire.surfaces.rest import answer, done
-from toolwire.wire.answers.files import AnnouncedFile, File, UploadedFile
+from toolwire.surfaces.rest import answer, done, query_number
+from toolwire.wire.answers.files import AnnouncedFile, File, FilePage, UploadedFile
 from toolwire.wire.rest import rfc3339
 
+MAX_LISTED: Final = 1000
+LISTED: Final = 100
 SIGNED = (query("expires", "as the address has it"), query("signature", "as the address has it"))
 
 
@@ -50,11 +53,34 @@ class FileRoutes:
     def routes(self) -> Sequence[Route]:
         """What to mount."""
         return (
+            Route("/api/v1/files", self.list, methods=["GET"]),
             Route("/api/v1/files/presign-upload", self.presign, methods=["POST"]),
             Route("/api/v1/files/{file}", self.show, methods=["GET"]),
             Route("/api/v1/files/{file}", self.remove, methods=["DELETE"]),
             Route("/api/v1/files/{file}/content", self.upload, methods=["PUT"]),
             Route("/api/v1/files/{file}/content", self.download, methods=["GET"]),
+        )
+
+    @described(
+        "oag",
+        FilePage,
+        parameters=(
+            query("after", "only files after the one with this id"),
+            query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_LISTED)]),
+        ),
+    )
+    async def list(self, request: Request) -> Response:
+        """The owner's uploaded files, the oldest first, and how much room they take."""
+        owner = self._reader.identify(request, "oag").owner
+        limit = query_number(request, "limit", LISTED, 1, MAX_LISTED)
+        records, more = await self._files.page(owner, request.query_params.get("after", ""), limit)
+        return answer(
+            {
+                "files": [_shown(record) for record in records],
+                "more": more,
+                "stored_bytes": await self._files.stored_bytes(owner),
+                "limit_bytes": self._files.rules.owner_files_limit_bytes,
+            }
         )
 
     @described("oag bak agk", AnnouncedFile, body=NewFile, errors="conflict")

@@ -118,3 +118,14 @@ LAST = replace(ENTRY, seq=3, call_id="call_3").sealed(NEXT.hash)
 )
 def test_what_was_changed_left_out_or_moved_shows(entries: list[AuditEntry], broken_at: int | None) -> None:
     assert first_break(entries) == broken_at
+
+
+async def test_the_newest_entries_come_page_by_page(tmp_path: Path) -> None:
+    async with gateway_with(worker(), tmp_path) as there:
+        assert await chain(there, "?before=9007199254740992") == []
+        for number in range(5):
+            await call(there, "add", a=number, b=0)
+        newest = await chain(there, "?before=9007199254740992&limit=2")
+        assert [entry.seq for entry in newest] == [4, 5]
+        assert [entry.seq for entry in await chain(there, "?before=4&limit=10")] == [1, 2, 3]
+        assert await chain(there, "?before=1") == []

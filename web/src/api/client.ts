@@ -23,7 +23,8 @@ export class ApiError extends Error {
 
 export const api = createClient<paths>({ baseUrl: "", credentials: "same-origin" });
 
-interface Answered<T> {
+/** How a question to `api` is answered. */
+export interface Answered<T> {
   readonly data?: { readonly success?: boolean; readonly data?: T } | undefined;
   readonly error?: unknown;
   readonly response: Response;

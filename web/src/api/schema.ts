@@ -809,8 +809,59 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Entries with a higher number than `after`, at most `limit`, one a line; each is `audit.AuditEntry`. */
+        /** Entries with a higher number than `after`, or the last ones before `before`; each is `audit.AuditEntry`. */
         get: operations["audit_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The owner's calls, the latest first: those that run, and those that have ended while they are kept. */
+        get: operations["record_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The owner's calls as they begin, go on and end; `Last-Event-ID` goes on where a reader left off. */
+        get: operations["record_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/calls/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A call in full, with its arguments and its end. */
+        get: operations["record_show"];
         put?: never;
         post?: never;
         delete?: never;
@@ -931,6 +982,23 @@ export interface paths {
         };
         /** What the gateway and the agent have said to each other about a task, in order. */
         get: operations["call_messages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The owner's uploaded files, the oldest first, and how much room they take. */
+        get: operations["file_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2150,6 +2218,150 @@ export interface components {
             replayed_as: string | null;
         };
         /**
+         * CallPage
+         * @description Calls, the latest first. With `next`, there may be more: ask for those `before` it.
+         *
+         *     The stream of calls tells of what happens after this page if it is asked for what comes `after` that.
+         */
+        CallPage: {
+            calls: components["schemas"]["RecordedCall"][];
+            next: string | null;
+            after: string;
+        };
+        /**
+         * RecordedCall
+         * @description One call. `agent_id` is whose tool it is; `None` for the tools of a toolbox, whose agent is the caller.
+         *
+         *     `arguments` and `result` are previews: the beginning of the JSON, and of the texts. They are `None` where `withheld`
+         *     says that what the call said is not shown, and there is no result yet while it runs. `task_id` is set on a call that
+         *     is watched, `keyed` says that it has an idempotency key, `parent` is the call that has made it.
+         */
+        RecordedCall: {
+            call_id: string;
+            agent_id: string | null;
+            agent_name: string | null;
+            tool: string;
+            caller: components["schemas"]["CallCaller"];
+            surface: string;
+            /** @enum {unknown} */
+            status: "auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout";
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            duration_ms: number;
+            progress: components["schemas"]["TaskProgress"] | null;
+            arguments: string | null;
+            result: string | null;
+            error: components["schemas"]["TaskFailure"] | null;
+            withheld: boolean;
+            task_id: string | null;
+            keyed: boolean;
+            parent: string | null;
+        };
+        /**
+         * CallCaller
+         * @description Who has called: an owner, an OAuth client that the owner let in, a `bak_` key, an agent, or a part of the host.
+         *
+         *     `name` is the key's, the agent's or the owner's, where it has one.
+         */
+        CallCaller: {
+            /** @enum {unknown} */
+            kind: "agent" | "key" | "oauth" | "other" | "owner";
+            id: string;
+            /** @default null */
+            name?: string | null;
+        };
+        /**
+         * TaskProgress
+         * @description How far a task is.
+         */
+        TaskProgress: {
+            progress: number;
+            /** @default null */
+            total?: number | null;
+            /** @default null */
+            message?: string | null;
+        };
+        /**
+         * TaskFailure
+         * @description Why a task ended badly.
+         */
+        TaskFailure: {
+            code: string;
+            message: string;
+            retryable: boolean;
+        };
+        /**
+         * CallMoment
+         * @description A call has begun, goes on or has ended: all of it as it is now.
+         */
+        CallMoment: {
+            /** @enum {unknown} */
+            type: "call";
+            call_id: string;
+            agent_id: string | null;
+            agent_name: string | null;
+            tool: string;
+            caller: components["schemas"]["CallCaller"];
+            surface: string;
+            /** @enum {unknown} */
+            status: "auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout";
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            duration_ms: number;
+            progress: components["schemas"]["TaskProgress"] | null;
+            arguments: string | null;
+            result: string | null;
+            error: components["schemas"]["TaskFailure"] | null;
+            withheld: boolean;
+            task_id: string | null;
+            keyed: boolean;
+            parent: string | null;
+        };
+        /**
+         * CallsMissed
+         * @description There were more moments than are kept while this reader was away: what it knows is stale.
+         */
+        CallsMissed: {
+            /** @enum {unknown} */
+            type: "reset";
+        };
+        /**
+         * WholeCall
+         * @description One call in full. `sent` are its arguments, `answer` is its end; both are `None` where they are withheld.
+         *
+         *     `deadline_at` is when its caller gives up, `lines` are the latest of what it told on the way.
+         */
+        WholeCall: {
+            call_id: string;
+            agent_id: string | null;
+            agent_name: string | null;
+            tool: string;
+            caller: components["schemas"]["CallCaller"];
+            surface: string;
+            /** @enum {unknown} */
+            status: "auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout";
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            duration_ms: number;
+            progress: components["schemas"]["TaskProgress"] | null;
+            arguments: string | null;
+            result: string | null;
+            error: components["schemas"]["TaskFailure"] | null;
+            withheld: boolean;
+            task_id: string | null;
+            keyed: boolean;
+            parent: string | null;
+            /** Format: date-time */
+            deadline_at: string;
+            context_id: string | null;
+            sent: Record<string, unknown> | null;
+            answer: components["schemas"]["Answer"] | null;
+            lines: components["schemas"]["CallLine"][];
+        };
+        /**
          * Answer
          * @description The end of a call. `text` is its texts, joined; `structured` is there where the tool gave it.
          */
@@ -2253,6 +2465,24 @@ export interface components {
             _meta?: Record<string, unknown> | null;
         };
         /**
+         * CallLine
+         * @description A line of progress, or one that the tool has logged at `level`.
+         */
+        CallLine: {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            /** @enum {unknown} */
+            kind: "log" | "progress";
+            text: string;
+            /** @default null */
+            progress?: number | null;
+            /** @default null */
+            total?: number | null;
+            /** @default null */
+            level?: string | null;
+        };
+        /**
          * CallBody
          * @description The body of `POST …/invoke`. Without `tool`, `message` is said to the agent.
          */
@@ -2354,26 +2584,6 @@ export interface components {
             error?: components["schemas"]["TaskFailure"] | null;
         };
         /**
-         * TaskProgress
-         * @description How far a task is.
-         */
-        TaskProgress: {
-            progress: number;
-            /** @default null */
-            total?: number | null;
-            /** @default null */
-            message?: string | null;
-        };
-        /**
-         * TaskFailure
-         * @description Why a task ended badly.
-         */
-        TaskFailure: {
-            code: string;
-            message: string;
-            retryable: boolean;
-        };
-        /**
          * TaskBody
          * @description The body of `POST …/tasks`. `deadline_ms` is how long the task may take; the request is answered at once.
          */
@@ -2428,6 +2638,30 @@ export interface components {
             };
         };
         /**
+         * FilePage
+         * @description An owner's files, the oldest first; `more` says that there are others after the last of these. Sizes in bytes.
+         */
+        FilePage: {
+            files: components["schemas"]["UploadedFile"][];
+            more: boolean;
+            stored_bytes: number;
+            limit_bytes: number;
+        };
+        /**
+         * UploadedFile
+         * @description A file that has been uploaded; `size` is in bytes.
+         */
+        UploadedFile: {
+            file_id: string;
+            filename: string;
+            content_type: string;
+            size: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /**
          * AnnouncedFile
          * @description A file that may be uploaded once to `upload_url`, with this content type. Times in seconds.
          */
@@ -2464,20 +2698,6 @@ export interface components {
             expires_at: string;
             download_url: string;
             download_expires_in: number;
-        };
-        /**
-         * UploadedFile
-         * @description A file that has been uploaded; `size` is in bytes.
-         */
-        UploadedFile: {
-            file_id: string;
-            filename: string;
-            content_type: string;
-            size: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            expires_at: string;
         };
         /**
          * Workspace
@@ -3456,6 +3676,22 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "agent_not_found" | "route_not_found" | "task_not_found" | "webhook_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: route_not_found, task_not_found */
+        "404.route_not_found.task_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "route_not_found" | "task_not_found";
                     };
                 };
             };
@@ -6239,6 +6475,8 @@ export interface operations {
             query?: {
                 /** @description only entries with a higher number */
                 after?: number;
+                /** @description the last `limit` entries with a lower number */
+                before?: number;
                 /** @description how many */
                 limit?: number;
             };
@@ -6260,6 +6498,135 @@ export interface operations {
             400: components["responses"]["400.invalid_param.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    record_list: {
+        parameters: {
+            query?: {
+                /** @description only calls of this agent's tools, or by this agent: its id or name */
+                agent?: string;
+                /** @description only calls of the tool with this name */
+                tool?: string;
+                /** @description only calls with this status; may be repeated */
+                status?: ("auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout")[];
+                /** @description only calls that came in by this surface, such as gateway, rest or toolbox */
+                surface?: string;
+                /** @description only calls by the caller with this id */
+                caller?: string;
+                /** @description only calls that began at this time or later */
+                since?: string;
+                /** @description only calls that began before this time */
+                until?: string;
+                /** @description the `next` of the page before */
+                before?: string;
+                /** @description how many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["CallPage"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    record_events: {
+        parameters: {
+            query?: {
+                /** @description only calls of this agent's tools, or by this agent: its id or name */
+                agent?: string;
+                /** @description only calls of the tool with this name */
+                tool?: string;
+                /** @description only calls with this status; may be repeated */
+                status?: ("auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout")[];
+                /** @description only calls that came in by this surface, such as gateway, rest or toolbox */
+                surface?: string;
+                /** @description only calls by the caller with this id */
+                caller?: string;
+                /** @description the same, where no header can be sent */
+                after?: string;
+            };
+            header?: {
+                /** @description go on after this event */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description events, for as long as the reader stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": {
+                        data: string;
+                        id?: string;
+                        event?: string;
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    record_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WholeCall"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.route_not_found.task_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];
@@ -6590,6 +6957,41 @@ export interface operations {
             403: components["responses"]["403.forbidden.origin_not_allowed"];
             404: components["responses"]["404.agent_not_found.route_not_found.task_not_found"];
             405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    file_list: {
+        parameters: {
+            query?: {
+                /** @description only files after the one with this id */
+                after?: string;
+                /** @description how many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FilePage"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];

@@ -37,3 +37,12 @@ class File(UploadedFile, frozen=True, kw_only=True):
 
     download_url: str
     download_expires_in: int
+
+
+class FilePage(Struct, frozen=True, kw_only=True):
+    """An owner's files, the oldest first; `more` says that there are others after the last of these. Sizes in bytes."""
+
+    files: list[UploadedFile]
+    more: bool
+    stored_bytes: int
+    limit_bytes: int
