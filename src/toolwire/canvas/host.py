@@ -44,12 +44,14 @@ from toolwire.canvas.routes_edits import EditRoutes
 from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
 from toolwire.canvas.routes_terminals import TerminalRoutes
+from toolwire.canvas.routes_toolboxes import ToolboxRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
 from toolwire.canvas.shown import Shown
 from toolwire.canvas.states import CardStates
 from toolwire.canvas.terminal_stream import TerminalStreams
 from toolwire.canvas.terminals import Terminals
 from toolwire.canvas.told import tell_of_agents, tell_of_boards, tell_of_states
+from toolwire.canvas.told_toolboxes import tell_of_toolboxes
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
 from toolwire.canvas.waking import PageWaker
@@ -131,6 +133,8 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     toolboxes = Toolboxes(
         workspaces, packages, cards.calls, Families(families), engine, compile_validator, config.call_timeout_s
     )
+    tell_of_toolboxes(workspaces, toolboxes, feed)
+    routes += ToolboxRoutes(reader, workspaces, directory, toolboxes, partial(_toolbox_url, config)).routes()
     rest = RestApp(routes, guard, lambda: 'Bearer realm="canvas"')
     sessions = Sessions(
         opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True

@@ -5,8 +5,9 @@ An agent that does not notice changes of its list has two tools that never chang
 (decision 2).
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -16,11 +17,13 @@ from toolwire import __version__
 from toolwire.canvas.card_calls import CARD_ARGUMENT, CardCalls, Target
 from toolwire.canvas.card_port import WAKE_S
 from toolwire.canvas.copies import Copy, reached
+from toolwire.canvas.copy_argument import CARD_PROPERTY, compile_for_copies
 from toolwire.canvas.identity import AgentInfo
+from toolwire.canvas.listed import ListedCatalog
 from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.card.manifest import Manifest, ToolSpec
-from toolwire.core.board import Board
+from toolwire.core.board import Arrow, Board
 from toolwire.core.call import Call
 from toolwire.core.change import ListChanged
 from toolwire.core.confidential import keep_confidential
@@ -28,12 +31,10 @@ from toolwire.core.errors import InvalidArguments, ToolNotFound, ToolwireError
 from toolwire.core.event import Finished, Stamped
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.ids import new_id
-from toolwire.core.jsontypes import JsonObject, as_object
-from toolwire.core.ports import Clock
+from toolwire.core.jsontypes import as_object
 from toolwire.core.result import Result, failed, text_result
-from toolwire.core.schema import Validator, Violation
 from toolwire.core.tool import Tool
-from toolwire.engine.catalog import Catalog, CompileSchema
+from toolwire.engine.catalog import CompileSchema
 from toolwire.engine.deadline import Timer
 from toolwire.engine.engine import Engine
 from toolwire.providers.function import LocalTool
@@ -50,11 +51,10 @@ INSTRUCTIONS = (
     " tool that is not in your list yet. Cards marked as community code were written by others: what they return may"
     " be untrusted."
 )
-CARD_PROPERTY: JsonObject = {
-    "type": "string",
-    "maxLength": 128,
-    "description": "Which copy of the card, by id or name; needed when several are connected.",
-}
+ALWAYS = "toolwire_"
+"""What the names of the tools begin with that every agent has, and that come by no arrow of their own."""
+Way: TypeAlias = tuple[str, str, tuple[str, ...] | None]
+"""An arrow's source, its target, and the tools that it lets through."""
 
 
 class BuiltIns(Protocol):
@@ -72,9 +72,11 @@ class Toolbox:
         is_stale: whether boards or packages have changed since the tools were worked out.
         timer: rings when the agent is to be told, if it is.
         handlers: what runs the calls of each tool, by its name.
+        ways: by the ids of the arrows that grant, what of each decides on tools.
+        seen: the same, when the agent read its list last.
     """
 
-    def __init__(self, agent: AgentInfo, catalog: "ListedCatalog", endpoint: Endpoint, changes: Changes) -> None:
+    def __init__(self, agent: AgentInfo, catalog: ListedCatalog, endpoint: Endpoint, changes: Changes) -> None:
         self.agent = agent
         self.catalog = catalog
         self.endpoint = endpoint
@@ -82,11 +84,18 @@ class Toolbox:
         self.is_stale = True
         self.timer: Timer | None = None
         self.handlers: Mapping[str, Handler] = {}
+        self.ways: Mapping[str, Way] = {}
+        self.seen: Mapping[str, Way] = {}
 
     @property
     def is_known(self) -> bool:
         """Whether the agent has read the list as it is now (decision 2)."""
         return not self.is_stale and self.catalog.listed_version == self.catalog.version
+
+    @property
+    def unseen(self) -> Sequence[str]:
+        """The arrows that were drawn or changed since the agent read its list."""
+        return [arrow for arrow, way in self.ways.items() if self.seen.get(arrow) != way]
 
     def tools(self) -> Sequence[Tool]:
         """See `core.handler.Provider.tools`."""
@@ -98,26 +107,6 @@ class Toolbox:
         if handler is None:
             raise ToolNotFound(f"no tool is named {call.tool!r} here any more; list your tools again")
         return handler(call, emit)
-
-
-class ListedCatalog(Catalog):
-    """A catalog that knows when it was read last.
-
-    Attributes:
-        listed_at: that moment, in Unix seconds; `None` if it has not been read since the start.
-        listed_version: its version then.
-    """
-
-    def __init__(self, compile_schema: CompileSchema, clock: Clock) -> None:
-        super().__init__(compile_schema)
-        self._clock = clock
-        self.listed_at: float | None = None
-        self.listed_version = -1
-
-    def listing(self) -> bytes:
-        """The list, for somebody who reads it now."""
-        self.listed_at, self.listed_version = self._clock.now(), self.version
-        return super().listing()
 
 
 class Toolboxes:
@@ -151,6 +140,7 @@ class Toolboxes:
         self._compile = compile_schema
         self._call_timeout_s = call_timeout_s
         self._toolboxes: dict[str, Toolbox] = {}
+        self._listeners: list[Callable[[Toolbox], None]] = []
         workspaces.on_changed(self._on_workspace)
         packages.on_changed(lambda package: self._stale(package.owner))
 
@@ -168,8 +158,24 @@ class Toolboxes:
         """An agent's toolbox if it was ever asked for."""
         return self._toolboxes.get(agent_id)
 
+    def on_changed(self, listener: Callable[[Toolbox], None]) -> None:
+        """Tell `listener` of every toolbox that was read, or has changed; it must not block or raise."""
+        self._listeners.append(listener)
+
+    def grants(self, agent: AgentInfo) -> Sequence[tuple[Copy, Sequence[str]]]:
+        """The cards that an agent's arrows reach, each with the names of the tools that come by that arrow."""
+        packages = self._packages.of_owner(agent.owner)
+        always = {local.tool.name for local in self._built_ins.tools(agent, ())}
+
+        def names(copy: Copy) -> list[str]:
+            own = [local.tool.name for local in self._built_ins.tools(agent, (copy,))]
+            of_card = [tool.name for package in packages for tool, _ in self._granted(package, (copy,))]
+            return [name for name in (*own, *of_card) if name not in always and not name.startswith(ALWAYS)]
+
+        return [(copy, names(copy)) for copy in reached(self._workspaces, agent.owner, agent.agent_id)]
+
     def _new(self, agent: AgentInfo) -> Toolbox:
-        catalog, changes = ListedCatalog(self._compile_stripped, self._engine.clock), Changes()
+        catalog, changes = ListedCatalog(partial(compile_for_copies, self._compile), self._engine.clock), Changes()
         endpoint = Endpoint(
             agent_id="",
             name="toolwire",
@@ -181,7 +187,18 @@ class Toolboxes:
             library=Library(changes=changes),
             logs=True,
         )
-        return Toolbox(agent, catalog, endpoint, changes)
+        toolbox = Toolbox(agent, catalog, endpoint, changes)
+        catalog.on_listed = lambda: self._listed(toolbox)
+        return toolbox
+
+    def _listed(self, toolbox: Toolbox) -> None:
+        """The agent reads its list: it knows its arrows now."""
+        toolbox.seen = toolbox.ways
+        self._told(toolbox)
+
+    def _told(self, toolbox: Toolbox) -> None:
+        for listener in self._listeners:
+            listener(toolbox)
 
     def _on_workspace(self, before: Workspace | None, after: Workspace | None) -> None:
         if before is None or after is None or _grants_of(before.board) != _grants_of(after.board):
@@ -214,8 +231,12 @@ class Toolboxes:
             for tool, target in self._granted(package, found):
                 tools[tool.name], handlers[tool.name] = tool, self._handler(toolbox.agent, target)
         toolbox.handlers = handlers
-        if toolbox.catalog.replace(tools.values(), toolbox):
+        before, toolbox.ways = toolbox.ways, {copy.arrow.id: _way_of(copy.arrow) for copy in found}
+        is_news = toolbox.catalog.replace(tools.values(), toolbox)
+        if is_news:
             toolbox.changes.tell(ListChanged("tools"))
+        if is_news or before != toolbox.ways:
+            self._told(toolbox)
 
     def _granted(self, package: Package, found: Sequence[Copy]) -> list[tuple[Tool, Target]]:
         """The tools of a package that the copies among `found` have for the agent."""
@@ -238,7 +259,9 @@ class Toolboxes:
 
     def _constant(self, toolbox: Toolbox) -> Sequence[LocalTool]:
         async def list_tools(call: Call, emit: Emit) -> Result:
-            shown = [tool.definition() for tool in self.of(toolbox.agent).tools() if tool.name not in CONSTANT]
+            tools = self.of(toolbox.agent).tools()
+            toolbox.catalog.note_listed()
+            shown = [tool.definition() for tool in tools if tool.name not in CONSTANT]
             return Result(text_result(_json(shown)).content, {"tools": shown})
 
         async def call_tool(call: Call, emit: Emit) -> Result:
@@ -277,43 +300,6 @@ class Toolboxes:
             keep_confidential(emit)
         assert record.result is not None
         return record.result
-
-    def _compile_stripped(self, schema: JsonObject) -> Validator:
-        """A validator by the card's own schema, for arguments that may also name a copy (decision 16)."""
-        properties = as_object(schema.get("properties")) or {}
-        if properties.get(CARD_ARGUMENT) is not CARD_PROPERTY:
-            return self._compile(schema)
-        own = {name: value for name, value in properties.items() if name != CARD_ARGUMENT}
-        return _Stripped(
-            self._compile({**schema, "properties": own}), self._compile({"properties": {CARD_ARGUMENT: CARD_PROPERTY}})
-        )
-
-
-class _Stripped:
-    """Checks the copy that is named by itself, and the rest by the card's schema."""
-
-    def __init__(self, own: Validator, card: Validator) -> None:
-        self._own = own
-        self._card = card
-
-    def check(self, value: Any) -> Sequence[Violation]:
-        given = as_object(value)
-        if given is None:
-            return self._own.check(value)
-        rest, named = _parted(given)
-        return [*self._card.check(named), *self._own.check(rest)]
-
-    def repaired(self, value: JsonObject) -> JsonObject | None:
-        rest, named = _parted(value)
-        if self._card.check(named):
-            return None
-        repaired = self._own.repaired(rest)
-        return None if repaired is None else {**repaired, **named}
-
-
-def _parted(arguments: JsonObject) -> tuple[JsonObject, JsonObject]:
-    rest = {name: value for name, value in arguments.items() if name != CARD_ARGUMENT}
-    return rest, {CARD_ARGUMENT: arguments[CARD_ARGUMENT]} if CARD_ARGUMENT in arguments else {}
 
 
 class _Constant(Struct, frozen=True):
@@ -361,6 +347,11 @@ def exposed_tool(manifest: Manifest, spec: ToolSpec, exposed: str, package_id: s
         timeout_s=spec.timeout_ms / 1000 + 2 * WAKE_S + SPARE_S,
         source=f"card:{package_id}:{spec.name}",
     )
+
+
+def _way_of(arrow: Arrow) -> Way:
+    """What of an arrow decides on tools."""
+    return arrow.source, arrow.target, arrow.tools
 
 
 def _grants_of(board: Board) -> tuple[Any, ...]:

@@ -1,102 +1,20 @@
-"""How MCP clients of others keep their servers: where, in which words, and what a file is after one more; asks nobody.
+"""The files of MCP clients of others: what one is after an agent's toolbox is put into it; it asks nobody.
 
-A call of a card may take two minutes and its waking a bit more, which is longer than some clients wait by themselves:
-what is written here has them wait for three.
+Which clients there are, and in which words they write servers down, is in `canvas.client_setup`.
 """
 
-import os
 import re
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 
+from toolwire.canvas.client_setup import Client, Entry, empty, encoded, inline, placed
 from toolwire.cli.failure import Failed, misused
-
-CALL_TIMEOUT_S: Final = 180
-START_TIMEOUT_S: Final = 30
-
-ClientName: TypeAlias = Literal["claude", "codex", "qwen", "cursor"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _OURS = re.compile(r".*/toolbox/mcp")
-
-
-class Entry(Struct, frozen=True):
-    """One server in a client's configuration: an agent's toolbox, and the key for it."""
-
-    name: str
-    url: str
-    key: str
-
-    def __repr__(self) -> str:
-        return f"Entry({self.name!r}, {self.url!r})"
-
-
-class Client(Struct, frozen=True):
-    """A client: its name for people, the file it reads, the table in it, and how it writes a server down."""
-
-    title: str
-    place: Callable[[], Path]
-    table: str
-    shape: Callable[[Entry], dict[str, Any]]
-    url_key: str
-    headers_key: str
-    toml: bool = False
-
-
-def _headers(entry: Entry) -> dict[str, str]:
-    return {"Authorization": f"Bearer {entry.key}"}
-
-
-CLIENTS: Final[Mapping[ClientName, Client]] = {
-    "claude": Client(
-        "Claude Code",
-        lambda: Path(".mcp.json"),
-        "mcpServers",
-        lambda entry: {
-            "type": "http",
-            "url": entry.url,
-            "headers": _headers(entry),
-            "timeout": CALL_TIMEOUT_S * 1000,
-        },
-        "url",
-        "headers",
-    ),
-    "codex": Client(
-        "Codex",
-        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
-        "mcp_servers",
-        lambda entry: {
-            "url": entry.url,
-            "http_headers": _headers(entry),
-            "startup_timeout_sec": START_TIMEOUT_S,
-            "tool_timeout_sec": CALL_TIMEOUT_S,
-        },
-        "url",
-        "http_headers",
-        toml=True,
-    ),
-    "qwen": Client(
-        "Qwen Code",
-        lambda: Path(".qwen", "settings.json"),
-        "mcpServers",
-        lambda entry: {"httpUrl": entry.url, "headers": _headers(entry), "timeout": CALL_TIMEOUT_S * 1000},
-        "httpUrl",
-        "headers",
-    ),
-    "cursor": Client(
-        "Cursor",
-        lambda: Path(".cursor", "mcp.json"),
-        "mcpServers",
-        lambda entry: {"url": entry.url, "headers": _headers(entry), "timeout": CALL_TIMEOUT_S * 1000},
-        "url",
-        "headers",
-    ),
-}
-"""By the word that `toolwire connect` takes. Cursor documents no time-out; it passes over what it does not know."""
 
 
 def checked_name(name: str) -> str:
@@ -108,11 +26,6 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name) or "__" in name:
         raise misused(f"--name has at most 32 letters, digits, '-' and single '_', not {name!r}")
     return name
-
-
-def fragment(client: Client, entry: Entry) -> str:
-    """What belongs into a client's file, as text of its format."""
-    return _encoded(client, _added(client, _empty(client), entry, Path()))
 
 
 def known_key(client: Client, text: str | None, entry_name: str, url: str, path: Path) -> str | None:
@@ -146,25 +59,21 @@ def with_entry(client: Client, text: str | None, entry: Entry, path: Path) -> st
     shape = client.shape(entry)
     if text is not None and {key: before.get(key) for key in shape} == shape:
         return text  # as its owner has laid it out
-    return _encoded(client, _added(client, document, entry, path))
+    return encoded(client, _added(client, document, entry, path))
 
 
 def _added(client: Client, document: Any, entry: Entry, path: Path) -> Any:
     servers = _servers(client, document, path)
     shape = client.shape(entry)
     if entry.name not in servers:
-        if client.table not in document:
-            document[client.table] = _new_table(client)
-        table = document[client.table]
-        table[entry.name] = _table(client, shape, table)
-        return document
+        return placed(client, document, entry)
     before = _as_table(servers[entry.name])
     url = None if before is None else before.get(client.url_key)
     if before is None or not isinstance(url, str) or not _OURS.fullmatch(url):
         raise _unusable(path, f"has another server named {entry.name!r}; choose a name of its own with --name")
     for key, value in shape.items():
         if before.get(key) != value:
-            before[key] = _inline(value) if client.toml else value
+            before[key] = inline(value) if client.toml else value
     return document
 
 
@@ -182,7 +91,7 @@ def _as_table(value: Any) -> MutableMapping[str, Any] | None:
 
 def _decoded(client: Client, text: str | None, path: Path) -> Any:
     if text is None or not text.strip():
-        return _empty(client)
+        return empty(client)
     if client.toml:
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
@@ -198,58 +107,6 @@ def _decoded(client: Client, text: str | None, path: Path) -> Any:
     if not isinstance(document, dict):
         raise _unusable(path, "is no JSON object")
     return cast("dict[str, Any]", document)
-
-
-def _empty(client: Client) -> Any:
-    if client.toml:
-        import tomlkit
-
-        return tomlkit.document()
-    return {}
-
-
-def _new_table(client: Client) -> Any:
-    if client.toml:
-        import tomlkit
-
-        return tomlkit.table(is_super_table=True)
-    return {}
-
-
-def _table(client: Client, shape: dict[str, Any], around: Any) -> Any:
-    """A server for the table of servers `around`."""
-    if not client.toml:
-        return shape
-    import tomlkit
-    from tomlkit.items import InlineTable
-
-    if isinstance(around, InlineTable):
-        return _inline(shape)
-    table = tomlkit.table()
-    for key, value in shape.items():
-        table.add(key, _inline(value))
-    table.add(tomlkit.nl())
-    return table
-
-
-def _inline(value: Any) -> Any:
-    """A value of TOML on one line."""
-    if not isinstance(value, dict):
-        return value
-    import tomlkit
-
-    table: Any = tomlkit.inline_table()
-    for key, member in cast("dict[str, Any]", value).items():
-        table[key] = _inline(member)
-    return table
-
-
-def _encoded(client: Client, document: Any) -> str:
-    if client.toml:
-        import tomlkit
-
-        return tomlkit.dumps(document)
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def _unusable(path: Path, problem: str) -> Failed:

@@ -8,16 +8,8 @@ from urllib.parse import quote
 from cyclopts import Parameter
 from msgspec import Struct
 
-from toolwire.cli.client_config import (
-    CLIENTS,
-    Client,
-    ClientName,
-    Entry,
-    checked_name,
-    fragment,
-    known_key,
-    with_entry,
-)
+from toolwire.canvas.client_setup import CLIENTS, Client, ClientName, Entry, fragment
+from toolwire.cli.client_config import checked_name, known_key, with_entry
 from toolwire.cli.data_folder import write_private
 from toolwire.cli.failure import DONE, Failed, misused
 from toolwire.cli.output import print_json, print_text, say

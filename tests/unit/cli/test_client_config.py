@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolwire.cli.client_config import CLIENTS, Client, ClientName, Entry, checked_name, fragment, known_key, with_entry
+from toolwire.canvas.client_setup import CLIENTS, Client, ClientName, Entry, fragment
+from toolwire.cli.client_config import checked_name, known_key, with_entry
 from toolwire.cli.failure import Failed
 
 URL = "http://127.0.0.1:8094/agent_1/toolbox/mcp"

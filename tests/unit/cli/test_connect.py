@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolwire.cli.client_config import CLIENTS, Entry
+from toolwire.canvas.client_setup import CLIENTS, Entry
 from toolwire.cli.connect import Written, write_entry
 from toolwire.cli.failure import Failed
 

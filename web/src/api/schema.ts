@@ -1509,6 +1509,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{w}/toolboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the agents of a workspace know of their tools; those that are gone are left out. */
+        get: operations["toolbox_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/cards/{c}/toolbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An agent's tools, and which arrow each comes by. */
+        get: operations["toolbox_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/cards/{c}/toolbox/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What belongs into the files of other MCP clients for this agent; its key belongs where `key_place` is. */
+        get: operations["toolbox_clients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3278,6 +3329,85 @@ export interface components {
             screen: string;
             status: string;
         };
+        /**
+         * ToolboxList
+         * @description Those of the agents of a workspace.
+         */
+        ToolboxList: {
+            toolboxes: components["schemas"]["ToolboxState"][];
+        };
+        /**
+         * ToolboxState
+         * @description What an agent knows of its tools.
+         *
+         *     `listed_at` is when it read their list last, since the host was started; `is_known` says that it is the list as it
+         *     is now; `unseen` are the arrows that were drawn or changed since.
+         */
+        ToolboxState: {
+            card: string;
+            agent_id: string;
+            tool_count: number;
+            listed_at: string | null;
+            is_known: boolean;
+            unseen: string[];
+        };
+        /**
+         * Toolbox
+         * @description An agent's toolbox: its address, its tools, and where they come from.
+         */
+        Toolbox: {
+            card: string;
+            agent_id: string;
+            tool_count: number;
+            listed_at: string | null;
+            is_known: boolean;
+            unseen: string[];
+            toolbox_url: string;
+            tools: components["schemas"]["ToolboxTool"][];
+            grants: components["schemas"]["ToolboxGrant"][];
+        };
+        /**
+         * ToolboxTool
+         * @description A tool that an agent has.
+         */
+        ToolboxTool: {
+            name: string;
+            title: string | null;
+            description: string;
+            read_only: boolean;
+        };
+        /**
+         * ToolboxGrant
+         * @description A card that an arrow joins to an agent, and the names of the tools that come by that arrow.
+         */
+        ToolboxGrant: {
+            arrow: string;
+            card: string;
+            title: string;
+            /** @enum {unknown} */
+            kind: "agent" | "card" | "group" | "note" | "terminal";
+            workspace: string;
+            workspace_name: string;
+            tools: string[];
+        };
+        /**
+         * ClientSetups
+         * @description Those of the clients that are known; the agent's key belongs where `key_place` stands.
+         */
+        ClientSetups: {
+            key_place: string;
+            clients: components["schemas"]["ClientSetup"][];
+        };
+        /**
+         * ClientSetup
+         * @description What belongs into the file of an MCP client, so that it has an agent's tools.
+         */
+        ClientSetup: {
+            client: string;
+            title: string;
+            file: string;
+            text: string;
+        };
     };
     responses: {
         /** @description refused: conflict */
@@ -3980,6 +4110,22 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "card_not_found" | "route_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: agent_not_found, card_not_found, route_not_found, workspace_not_found */
+        "404.agent_not_found.card_not_found.route_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "agent_not_found" | "card_not_found" | "route_not_found" | "workspace_not_found";
                     };
                 };
             };
@@ -8392,6 +8538,112 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
             404: components["responses"]["404.card_not_found.route_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            409: components["responses"]["409.conflict"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    toolbox_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ToolboxList"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    toolbox_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+                c: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Toolbox"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.card_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            409: components["responses"]["409.conflict"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    toolbox_clients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+                c: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ClientSetups"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.card_not_found.route_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
             421: components["responses"]["421.host_not_allowed"];
