@@ -94,7 +94,8 @@ def test_a_stranger_is_led_to_sign_in_and_then_to_where_they_wanted(screen: Scre
 def test_signing_out_ends_what_the_page_may_do(screen: Screen) -> None:
     page = screen.window()
     cookies = page.context.cookies()
-    kept = {"cookie": "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies)}
+    jar = "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies)
+    kept = {"cookie": jar, "sec-fetch-site": "same-origin"}
     assert page.request.get("/api/v1/workspaces", headers=kept).status == 200
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("menuitem", name="Sign out").click()
