@@ -1,7 +1,7 @@
 /** The webhooks of an agent, what was sent to them, and sending it again. */
 
 import { Plus, Webhook } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { api, ask } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { go } from "../app/routes.ts";
@@ -25,11 +25,7 @@ export function WebhooksPage({ agent }: { readonly agent: string | undefined }) 
   const agents = useAsked("agents", readAgents);
   const chosen = agent ?? agents.data?.[0]?.agent_id;
   return (
-    <PageFrame
-      title={text("gateway.webhooks.title")}
-      text={text("gateway.webhooks.text")}
-      actions={<AgentChoice agents={agents.data ?? []} chosen={chosen} />}
-    >
+    <PageFrame title={text("gateway.webhooks.title")} text={text("gateway.webhooks.text")}>
       <AskedView asked={agents}>
         {(known) =>
           known.length === 0 || chosen === undefined ? (
@@ -37,7 +33,7 @@ export function WebhooksPage({ agent }: { readonly agent: string | undefined }) 
               {text("gateway.agents.none_text")}
             </Empty>
           ) : (
-            <Hooks key={chosen} agent={chosen} />
+            <Hooks key={chosen} agent={chosen} choice={<AgentChoice agents={known} chosen={chosen} />} />
           )
         }
       </AskedView>
@@ -45,13 +41,12 @@ export function WebhooksPage({ agent }: { readonly agent: string | undefined }) 
   );
 }
 
-function AgentChoice({ agents, chosen }: { readonly agents: readonly Agent[]; readonly chosen: string | undefined }) {
+function AgentChoice({ agents, chosen }: { readonly agents: readonly Agent[]; readonly chosen: string }) {
   const text = useText();
-  if (agents.length === 0) return null;
   return (
     <SelectField
       label={text("gateway.keys.agent")}
-      value={chosen ?? ""}
+      value={chosen}
       onChange={(event) => go({ page: "gateway", section: "webhooks", rest: event.target.value })}
     >
       {agents.map((one) => (
@@ -63,7 +58,7 @@ function AgentChoice({ agents, chosen }: { readonly agents: readonly Agent[]; re
   );
 }
 
-function Hooks({ agent }: { readonly agent: string }) {
+function Hooks({ agent, choice }: { readonly agent: string; readonly choice: ReactNode }) {
   const text = useText();
   const asked = useAsked(`webhooks/${agent}`, () => readHooks(agent));
   const [isMaking, setIsMaking] = useState(false);
@@ -77,10 +72,16 @@ function Hooks({ agent }: { readonly agent: string }) {
       <AskedView asked={asked}>
         {(hooks) =>
           hooks.length === 0 ? (
-            <Empty icon={Webhook} title={text("gateway.webhooks.none")} action={make} />
+            <section className="page-section">
+              <div className="webhooks-bar">{choice}</div>
+              <Empty icon={Webhook} title={text("gateway.webhooks.none")} action={make} />
+            </section>
           ) : (
             <section className="page-section">
-              <div className="page-buttons">{make}</div>
+              <div className="webhooks-bar">
+                {choice}
+                {make}
+              </div>
               <ul className="webhooks">
                 {hooks.map((hook) => (
                   <WebhookRow key={hook.webhook_id} hook={hook} onChanged={asked.again} />

@@ -8,7 +8,7 @@ export const en = {
   "gateway.agents.none_text": "Register one here, or run one: toolwire agent run MODULE:NAME.",
   "gateway.agents.attached": "Attached",
   "gateway.agents.away": "Not attached",
-  "gateway.agents.tools": "{count} tools",
+  "gateway.agents.tools": "{count} {count:tool|tools}",
   "gateway.agents.all": "All agents",
   "gateway.agent.address": "MCP address",
   "gateway.agent.tools": "Tools",

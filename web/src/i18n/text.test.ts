@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { words } from "./text.ts";
+import { fill, words } from "./text.ts";
 import { en, type TextKey, zh } from "./words.ts";
 
 test("both languages have the same keys, and the same values in each text", () => {
@@ -13,4 +13,10 @@ test("both languages have the same keys, and the same values in each text", () =
 test("a text keeps the name of a value that is not given, so that its absence shows", () => {
   expect(words("en", "canvas.label")).toBe("Canvas of {name}");
   expect(words("en", "canvas.label", { name: "Home" })).toBe("Canvas of Home");
+});
+
+test("a text takes the word that fits the number of a value", () => {
+  expect(fill("{count} {count:tool|tools} of {agent}", { count: 1, agent: "Ada" })).toBe("1 tool of Ada");
+  expect(fill("{count} {count:tool|tools} of {agent}", { count: 0, agent: "Ada" })).toBe("0 tools of Ada");
+  expect(fill("{count:tool|tools}", {})).toBe("{count:tool|tools}");
 });

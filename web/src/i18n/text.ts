@@ -24,9 +24,21 @@ export const useLanguage = create<LanguageState>()((set) => ({
   },
 }));
 
-/** The words for `key`, with `{name}` replaced by the value of that name. */
+/**
+ * The words for `key`, filled with `values`.
+ *
+ * `{name}` becomes the value of that name, and `{name:tool|tools}` the first word where that value is 1, else the second.
+ */
 export function words(language: Language, key: TextKey, values: Values = {}): string {
-  return WORDS[language][key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return fill(WORDS[language][key], values);
+}
+
+export function fill(sentence: string, values: Values): string {
+  return sentence.replace(/\{(\w+)(?::([^|{}]*)\|([^{}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return one === undefined || many === undefined ? String(value) : value === 1 ? one : many;
+  });
 }
 
 export function useText(): Text {
