@@ -51,10 +51,12 @@ web: $(VENV)/.run
 
 test: $(VENV)/.ok
 	@$(BUILD_WEB)
+	@sh scripts/make_chromium.sh
 	$(BIN)/python -m pytest $(ARGS)
 
 coverage: $(VENV)/.ok
 	@$(BUILD_WEB)
+	@sh scripts/make_chromium.sh
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(ARGS)
 	$(BIN)/coverage combine --quiet
