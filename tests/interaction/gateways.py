@@ -14,7 +14,7 @@ import anyio
 from tests.interaction.transport import PATIENCE_S
 from toolwire.agent.agent import Agent
 from toolwire.agent.attach import Target, attached
-from toolwire.agent.journal import MemoryJournal
+from toolwire.agent.journal import Journal, MemoryJournal
 from toolwire.agent.link import Link, LinkLost
 from toolwire.config import Config
 from toolwire.gateway.host import Gateway, open_gateway
@@ -204,8 +204,10 @@ async def reopened(before: Attached, data: Path) -> AsyncGenerator[Attached]:
 
 
 @asynccontextmanager
-async def attach(agent: Agent, there: Attached) -> AsyncGenerator[Link]:
+async def attach(
+    agent: Agent, there: Attached, journal: Journal | None = None, grace_s: float = 1
+) -> AsyncGenerator[Link]:
     """`agent`, attached until the block ends."""
-    target = Target("in-process", "", grace_s=1)
-    async with agent.worker(MemoryJournal()) as worker, attached(worker, there.links.open, target) as link:
+    target = Target("in-process", "", grace_s=grace_s)
+    async with agent.worker(journal or MemoryJournal()) as worker, attached(worker, there.links.open, target) as link:
         yield link

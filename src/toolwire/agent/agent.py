@@ -89,13 +89,14 @@ class Agent:
         host_config: "HostConfig | None" = None,
         description: str = "",
         delivery: DeliveryMode | None = "queue",
+        callers_approve: bool = True,
     ) -> Self:
         """Make an SDK agent one that can be attached: a message to it becomes a turn, a session a conversation.
 
         Callers see one tool, `message`. The answer comes in pieces as it is written; the calls that the agent makes
-        come as progress. A call that needs an approval which `options.can_use_tool` does not give is asked about on the
-        channel with `agent.input_required`, and the turn rests until a `user.continue` decides. With
-        `HostConfig(storage_path=…)` conversations survive the process.
+        come as progress. A call that needs an approval which `options.can_use_tool` does not give is asked about with
+        `agent.input_required`, and the turn rests until the caller decides, or a `user.continue` of the owner's. With
+        `HostConfig(storage_path=…)` conversations survive the process, and what they ask with a journal in a file, too.
 
         Args:
             options: what the agent is; its name is the one it is attached under.
@@ -105,6 +106,7 @@ class Agent:
             host_config: what its conversations stand on; by default memory, which forgets old ones.
             description: what it is for, as callers read it.
             delivery: as of `Agent`; by default one turn after the other within a conversation, and many beside it.
+            callers_approve: whoever calls the agent may approve its calls; otherwise the owner of the channel alone.
 
         Raises:
             KeyError, TypeError, ValueError: something in `options` cannot be, or there is no provider.
@@ -118,13 +120,13 @@ class Agent:
             return AsyncClient(options, provider=provider, workspace_dir=where, model=model, host_config=host_config)
 
         durable = host_config is not None and host_config.storage_path is not None
-        conversations = Conversations(make_client, durable=durable)
+        conversations = Conversations(make_client, durable=durable, ask_callers=callers_approve)
 
         async def message(message: str, ctx: Ctx) -> ToolResult:
             return await conversations.answer(message, ctx)
 
         agent = cls(options.name, delivery=delivery, description=description)
-        agent.on_message(message)
+        agent._tools.set_on_message(message, repeatable=durable)
         agent._open = conversations.open
         return agent
 

@@ -30,9 +30,13 @@ class GatewayAsker:
     def __init__(self, inquire: Inquire, complete: Callable[[str], None], can: JsonObject, deadline: float) -> None:
         self.can = can
         self.deadline = deadline
-        self.complete = complete
+        self._complete = complete
         self._inquire = inquire
         self._used: set[str] = set()
+
+    def complete(self, key: str) -> None:
+        """See `core.asking.Asker.complete`."""
+        self._complete(key)
 
     async def ask(self, questions: Sequence[Question], check: Check) -> Mapping[str, JsonObject]:
         """See `core.asking.Asker.ask`."""

@@ -7,10 +7,12 @@ import math
 import os
 import threading
 from collections.abc import Awaitable, Generator
+from hashlib import sha256
 from typing import Any, Final, Protocol, Self
 
 import anyio.from_thread
 import anyio.lowlevel
+import msgspec
 
 from toolwire.agent.asking import GatewayAsker
 from toolwire.agent.files import AttachedFile, FilePlace, Returned, attached_files, returned_file
@@ -19,7 +21,7 @@ from toolwire.core.event import Chunk, Event, Log, Paused, Progress
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
 from toolwire.sdk.context import ToolContext
-from toolwire.wire.link import INPUT_REQUIRED, USER_CONTINUE, Message, call_id_of
+from toolwire.wire.link import AUTH_GRANT, INPUT_REQUIRED, USER_CONTINUE, Message, call_id_of
 
 PAGE_ROWS: Final = 500
 """How many rows a gateway gives at once."""
@@ -28,6 +30,9 @@ DELTA: Final = "agent_reply_delta"
 
 SOMEBODY: Final = Caller(principal="", owner="", surface="gateway")
 """Who asks, as far as an agent knows."""
+
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Channel(Protocol):
@@ -42,12 +47,20 @@ class Channel(Protocol):
         """Send a part of the answer to `message`; it may get lost with the link."""
         ...
 
-    def ask(self, message: Message, type: str, payload: JsonObject) -> str | None:
+    def ask(self, message: Message, type: str, payload: JsonObject, question_id: str) -> str | None:
         """Send a question in reply to `message`, for certain; its id, or `None` where nobody could answer it.
 
         Raises:
             ValueError: it is larger than what can be sent.
         """
+        ...
+
+    def heard_early(self, question_id: str) -> Message | None:
+        """The answer to a question, if it has come before the question was asked."""
+        ...
+
+    def asks_no_more(self, question_id: str) -> None:
+        """The question is answered, or not wanted any more."""
         ...
 
     def rest(self, message: Message) -> None:
@@ -180,6 +193,11 @@ class Ctx(ToolContext):
         return pause
 
 
+def asker_behind(ctx: Ctx) -> GatewayAsker | None:
+    """Asks the client behind the message of a context, if it has declared something."""
+    return None if ctx._inbound is None else ctx._inbound.asker  # pyright: ignore[reportPrivateUsage] -- of this module
+
+
 class _Question:
     """What is asked now; `answer` stays `None` until somebody answers."""
 
@@ -199,7 +217,7 @@ class Inbound:
         channel: where it came from.
     """
 
-    __slots__ = ("_asker", "_ctx", "_questions", "cancelled", "channel", "message")
+    __slots__ = ("_asker", "_ctx", "_questions", "_said", "cancelled", "channel", "message")
 
     def __init__(self, message: Message, channel: Channel) -> None:
         self.message = message
@@ -208,6 +226,7 @@ class Inbound:
         self._asker: GatewayAsker | None = None
         self._ctx: Ctx | None = None
         self._questions: dict[str, _Question] | None = None
+        self._said: dict[str, int] | None = None
 
     def __call__(self, event: Event) -> None:
         """Tell the channel, unless nobody listens any more."""
@@ -249,31 +268,44 @@ class Inbound:
 
     async def _ask_client(self, payload: JsonObject) -> JsonObject | None:
         said = await self.inquire(INPUT_REQUIRED, payload, USER_CONTINUE)
+        if said is not None and said.type == AUTH_GRANT and "answers" not in said.payload:
+            return {"answers": {asked["key"]: {"action": "accept"} for asked in payload["questions"]}}
         return None if said is None else said.payload
 
     def _page_done(self, key: str) -> None:
         self.channel.publish_delta(self.message, {"text": "", "page_done": key})
 
     async def inquire(self, type: str, payload: JsonObject, expected: str) -> Message | None:
-        """See `Ctx.inquire`."""
-        asked = self.channel.ask(self.message, type, payload)
+        """See `Ctx.inquire`.
+
+        A body that is run again, by a process that has taken the place of one that died, asks under the same id.
+        """
+        if self._questions is None or self._said is None:
+            self._questions, self._said = {}, {}
+        questions, said = self._questions, sha256(_encode([self.message.message_id, type, payload])).hexdigest()[:32]
+        times = self._said[said] = self._said.get(said, 0) + 1
+        asked = self.channel.ask(self.message, type, payload, f"msg_{said}_{times}")
         if asked is None:
             return None
-        if self._questions is None:
-            self._questions = {}
-        question = self._questions[asked] = _Question(expected)
+        question = questions[asked] = _Question(expected)
+        early = self.channel.heard_early(asked)
+        if early is not None:
+            self.hear(early)
         self.channel.rest(self.message)
         try:
             await question.answered.wait()
         finally:
+            self.channel.asks_no_more(asked)
             self.channel.wake(self.message)
-            del self._questions[asked]
+            del questions[asked]
         return question.answer
 
     def hear(self, message: Message) -> bool:
         """Take the answer to a question; `False` if it is none, or was answered already."""
         question = (self._questions or {}).get(message.in_reply_to or "")
-        if question is None or message.type != question.expected or message.channel_id != self.message.channel_id:
+        if question is None or message.channel_id != self.message.channel_id:
+            return False
+        if message.type not in (question.expected, AUTH_GRANT if question.expected == USER_CONTINUE else ""):
             return False
         if question.answer is not None:
             return False

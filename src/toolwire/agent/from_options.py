@@ -2,52 +2,39 @@
 
 A channel is a conversation: its first message begins a task, each further one is that task's next goal. The answer
 comes in pieces as it is written, and what the agent calls is told as progress. Calls that need an approval are asked
-about on the channel, and the turn rests until the owner decides; where nobody can be asked, it is ended.
+about on the channel, and the turn rests until the owner or the caller decides; where nobody can be asked, it is ended.
+A message that comes again, to a process that was started anew, goes on with its turn.
 """
 
 import hashlib
 import logging
 import time
 import weakref
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import msgspec
 
-from toolwire.agent.context import AttachedFile, Ctx
-from toolwire.core.jsontypes import JsonObject
+from toolwire.agent.approvals import CALLER, Decision, question, read_decision, wanted
+from toolwire.agent.context import AttachedFile, Ctx, asker_behind
 from toolwire.sdk.async_client import AsyncClient
 from toolwire.sdk.errors import AgentError
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.messages import TaskDelta, TextDelta, ToolProgress
-from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 from toolwire.sdk.result import ToolError, ToolResult
 from toolwire.sdk.turns.runner import DriveOutcome, PendingApproval
 from toolwire.wire.link import INPUT_REQUIRED, USER_CONTINUE, Message
 
 GENERATION: Final = 1000
-SHOWN_ARGUMENTS: Final = 500
 NOBODY: Final = "nobody can be asked"
 TOO_LATE: Final = "nobody decided in time"
+PATIENCE_S: Final = 600.0
+"""How much later than its deadline a call may be answered whose client is asked: a gateway stops its time meanwhile."""
 
 _log = logging.getLogger("toolwire.agent")
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """The payload of a `user.continue`; `True` stands for every call that was asked about, and a no outweighs a yes."""
-
-    approve: tuple[str, ...] | bool = ()
-    deny: tuple[str, ...] | bool = ()
-    reason: str | None = None
-    arguments: dict[str, JsonObject] = {}
-
-    def on(self, call_id: str) -> bool | None:
-        """Whether a call may run; `None` when nothing is said about it."""
-        if self.deny is True or (self.deny and call_id in self.deny):
-            return False
-        return True if self.approve is True or (self.approve and call_id in self.approve) else None
 
 
 class Conversations:
@@ -57,10 +44,19 @@ class Conversations:
         make_client: a client of the agent, not open yet.
         durable: its tasks survive the process, so one client has them all. Otherwise conversations live in memory, and
             old ones are forgotten in favour of new ones: a caller then finds that it begins anew.
+        ask_callers: whoever is behind a call may decide on approvals, too; otherwise the owner of the channel alone.
         generation: of those in memory, so many begin before the ones from the generation before last are forgotten.
     """
 
-    def __init__(self, make_client: Callable[[], AsyncClient], *, durable: bool, generation: int = GENERATION) -> None:
+    def __init__(
+        self,
+        make_client: Callable[[], AsyncClient],
+        *,
+        durable: bool,
+        ask_callers: bool = True,
+        generation: int = GENERATION,
+    ) -> None:
+        self._ask_callers = ask_callers
         self._make_client = make_client
         self._generation = generation
         self._durable = durable
@@ -96,12 +92,14 @@ class Conversations:
         async with turns:
             generation = await self._generation_of(task_id)
             generation.listeners[task_id] = ctx
+            generation.client.askers.put(task_id, asker_behind(ctx))
             try:
-                return await _Turn(generation, task_id, ctx).answered(goal_of(text, ctx.attachments))
+                return await _Turn(generation, task_id, ctx, self._ask_callers).answered(goal_of(text, ctx.attachments))
             except AgentError as error:
                 _log.warning("%s takes no message now: %s", task_id, error)
                 raise ToolError(f"this conversation cannot go on now ({error.code}); try again later") from error
             finally:
+                generation.client.askers.put(task_id, None)
                 del generation.listeners[task_id]
 
     async def _generation_of(self, task_id: str) -> "_Generation":
@@ -179,7 +177,8 @@ def _file_line(file: AttachedFile) -> str:
 class _Turn:
     """One message's turn of a conversation."""
 
-    def __init__(self, generation: _Generation, task_id: str, ctx: Ctx) -> None:
+    def __init__(self, generation: _Generation, task_id: str, ctx: Ctx, ask_callers: bool) -> None:
+        self._ask_callers = ask_callers
         self._generation = generation
         self._client = generation.client
         self._task_id = task_id
@@ -188,39 +187,37 @@ class _Turn:
     async def answered(self, goal: str) -> ToolResult:
         """Take the goal, and have decided on whatever waits for an approval, until there is an answer."""
         client, task_id = self._client, self._task_id
-        outcome = await self._decided(await self._begun(goal))
+        label = self._ctx.call_id
+        outcome = await self._decided(await client.take_goal(task_id, goal=goal, label=label))
         reason = await client.suspend_reason(task_id)
         if reason is None or reason.kind != "waiting_human":
             raise ToolError(await _why_not(client, task_id, outcome.status))
         return ToolResult(success=True, output=await client.task_answer(task_id))
 
-    async def _begun(self, goal: str) -> DriveOutcome:
-        status = await self._client.task_status(self._task_id)
-        if status is None:
-            return await self._client.start(goal=goal, task_id=self._task_id)
-        if status.status == "suspended" and status.wake_handle != NEXT_GOAL_WAKE_HANDLE:
-            await self._end("left open")  # by a process that died, or a caller who cancelled
-        return await self._client.send_goal(self._task_id, goal=goal)
-
     async def _decided(self, outcome: DriveOutcome) -> DriveOutcome:
-        problem = ""
+        problem, asked = "", Counter[tuple[tuple[str, str], ...]]()
         while outcome.pending:
-            said = await self._asked(outcome.pending, problem)
+            pending = outcome.pending
+            named = tuple((call.call_id, call.reason) for call in pending)
+            said = await self._asked(pending, problem, asked[named])
             try:
-                decision = msgspec.convert(said.payload, Decision)
-                outcome, problem = await self._acted(outcome, decision, said.publisher_id)
+                decision = read_decision(said.payload, pending, asked[named])
+                by = said.publisher_id if "answers" not in said.payload else CALLER
+                outcome, problem = await self._acted(outcome, decision, by)
             except msgspec.ValidationError as error:
                 problem = f"the last {USER_CONTINUE} was no decision: {error}"
+            asked[named] += 1
         return outcome
 
-    async def _asked(self, pending: tuple[PendingApproval, ...], problem: str) -> Message:
-        """Ask on the channel; what the owner says.
+    async def _asked(self, pending: tuple[PendingApproval, ...], problem: str, times: int) -> Message:
+        """Ask on the channel; what was said.
 
         Raises:
             ToolError: nobody can be asked, or nobody has decided in time; the turn is ended.
         """
-        payload = _question(pending, problem)
-        with anyio.move_on_after(self._ctx.deadline - time.time()) as scope:
+        payload = question(pending, problem, times, self._ask_callers)
+        patience_s = PATIENCE_S if self._ask_callers and self._ctx.client_can("elicitation") else 0.0
+        with anyio.move_on_after(self._ctx.deadline + patience_s - time.time()) as scope:
             self._generation.asking[self._task_id] = scope
             try:
                 said = await self._ctx.inquire(INPUT_REQUIRED, payload, USER_CONTINUE)
@@ -230,11 +227,11 @@ class _Turn:
                 return said
             await self._end(NOBODY)
             raise ToolError(
-                f"the agent asked for approval of {_wanted(pending)}, and nobody can be asked here: nothing of it was "
+                f"the agent asked for approval of {wanted(pending)}, and nobody can be asked here: nothing of it was "
                 "done. Whoever runs the agent can decide on such calls with Options(can_use_tool=…)"
             )
         await self._end(TOO_LATE)
-        raise ToolError(f"the agent asked for approval of {_wanted(pending)}, and {TOO_LATE}: nothing of it was done")
+        raise ToolError(f"the agent asked for approval of {wanted(pending)}, and {TOO_LATE}: nothing of it was done")
 
     async def _acted(self, outcome: DriveOutcome, decision: Decision, by: str) -> tuple[DriveOutcome, str]:
         """Approve and deny what was decided; how the task stands then, and what was wrong with the decision."""
@@ -255,25 +252,6 @@ class _Turn:
 
     async def _end(self, reason: str) -> None:
         await self._client.interrupt(self._task_id, reason=reason, interrupted_by="gateway")
-
-
-def _question(pending: tuple[PendingApproval, ...], problem: str) -> JsonObject:
-    """The payload of an `agent.input_required`, as wire/link.py says."""
-    asks = f"the agent asks for approval of {_wanted(pending)}"
-    approvals = [
-        {"call_id": call.call_id, "tool": call.tool_name, "arguments": call.arguments, "reason": call.reason}
-        for call in pending
-    ]
-    return {"text": f"{problem}; {asks}" if problem else asks, "approvals": approvals}
-
-
-def _wanted(pending: tuple[PendingApproval, ...]) -> str:
-    return "; ".join(f"{call.tool_name} {_shortened(call.arguments)}" for call in pending)
-
-
-def _shortened(arguments: Any) -> str:
-    text = msgspec.json.encode(arguments).decode()
-    return text if len(text) <= SHOWN_ARGUMENTS else f"{text[:SHOWN_ARGUMENTS]}…"
 
 
 async def _why_not(client: AsyncClient, task_id: str, status: str) -> str:

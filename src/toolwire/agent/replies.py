@@ -15,7 +15,6 @@ from toolwire.agent.answer import unsendable_answer
 from toolwire.agent.journal import Answer
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
 from toolwire.core.error_rows import ERRORS
-from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.link import Message, Publish, Published, Refused
 
@@ -57,6 +56,7 @@ class Replies:
         self._refs = refs
         self._replies: dict[int, _Reply] = {}
         self._by_message: dict[str, int] = {}
+        self._asked: dict[str, Publish] = {}
         self._wake: anyio.Event | None = None
         self.when_empty: Callable[[], None] | None = None
 
@@ -75,22 +75,32 @@ class Replies:
         """Publish `answer` as the reply to `message`, until it is `Published`."""
         self._send(message.message_id, message.channel_id, answer, replaced=False)
 
-    def ask(self, message: Message, type: str, payload: JsonObject) -> str:
+    def ask(self, message: Message, type: str, payload: JsonObject, question_id: str) -> str:
         """Publish a reply to `message` that does not end it, until it is `Published`; its id.
+
+        A gateway that was started anew may have lost it, so it is published again with every later link, under the same
+        id, until `asks_no_more`.
 
         Raises:
             ValueError: no link takes that much.
         """
-        frame = Publish(next(self._refs), message.channel_id, type, payload, new_id("msg"), message.message_id)
+        frame = Publish(next(self._refs), message.channel_id, type, payload, question_id, message.message_id)
         encoded = encode_frame(frame)
         if len(encoded) > LARGEST_FRAME:
             raise ValueError(f"a {type} takes {len(encoded)} bytes, at most {LARGEST_FRAME} can be sent")
+        self._asked[question_id] = frame
         self._replies[frame.ref] = _Reply(frame, replaced=True)  # nothing is sent in its place
         self._outgoing.put_encoded(encoded)
-        return str(frame.message_id)
+        return question_id
+
+    def asks_no_more(self, question_id: str) -> None:
+        """Nobody waits for the answer to a question any more."""
+        self._asked.pop(question_id, None)
 
     def resend(self) -> None:
         """A link is attached: put everything that may have got lost with the last one."""
+        for frame in self._asked.values():
+            self._replies.setdefault(frame.ref, _Reply(frame, replaced=True))
         for reply in self._replies.values():
             reply.due = reply.until = None
             reply.attempts = 0

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.agent.context import Inbound
 from toolwire.agent.worker import Body
@@ -114,8 +115,10 @@ class Tools:
         self.add(tool, expose=expose, long_running=long_running)
         return tool
 
-    def set_on_message(self, function: Function) -> DecoratedTool:
+    def set_on_message(self, function: Function, *, repeatable: bool = False) -> DecoratedTool:
         """Answer plain messages with `function`, which takes the text, and a context if it likes.
+
+        One that is `repeatable` goes on where it was when it gets a message again whose answer is not in the journal.
 
         Raises:
             TypeError: it takes something else.
@@ -127,7 +130,10 @@ class Tools:
         parameters = list(tool.input_schema.get("properties", {}))
         if len(parameters) != 1:
             raise TypeError(f"@agent.on_message takes a function of the text alone, and ctx, not of {parameters}")
-        self._on_message = (_offered(tool), parameters[0])
+        offered = _offered(tool)
+        if repeatable:
+            offered = replace(offered, repeatable=True)
+        self._on_message = (offered, parameters[0])
         return tool
 
     def choose(self, message: Message) -> Body:

@@ -5,7 +5,7 @@ done again: one at work goes on, one that was answered gets the same answer from
 """
 
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
@@ -19,6 +19,7 @@ from toolwire.agent.answer import answer_of, busy_answer, unexpected_failure, un
 from toolwire.agent.answers import Sources
 from toolwire.agent.at_once import AtOnce
 from toolwire.agent.context import DELTA, Inbound
+from toolwire.agent.early import Early
 from toolwire.agent.files import FilePlace
 from toolwire.agent.journal import Answer, Journal, PromptJournal
 from toolwire.agent.outgoing import LARGEST_FRAME, Outgoing, encode_frame
@@ -45,7 +46,6 @@ from toolwire.wire.link import (
 MAX_CALLS: Final = 100
 MAX_THREADS: Final = 40
 MAX_WAITING: Final = 10_000
-_REMEMBERED_CANCELS: Final = 10_000
 
 _log = logging.getLogger("toolwire.agent")
 
@@ -145,7 +145,7 @@ class Worker:
         self.files: FilePlace | None = None
         self.presented = Presented(registration, sources, self.outgoing, self._refs)
         self._held: dict[str, _Held] = {}
-        self._cancelled_early: OrderedDict[str, None] = OrderedDict()
+        self._early = Early()
         self._lanes: dict[str, _Lane] = {"": _Lane(self._limits.calls)}
         self._tasks: TaskGroup | None = None
         self._draining = False
@@ -231,13 +231,21 @@ class Worker:
             else:
                 _log.warning("%d bytes were said at once to %s, which no link takes", len(encoded), message.message_id)
 
-    def ask(self, message: Message, type: str, payload: JsonObject) -> str:
-        """Send a question in reply to `message`, for certain; its id.
+    def ask(self, message: Message, type: str, payload: JsonObject, question_id: str) -> str:
+        """Send a question in reply to `message` with this link and every later one; its id.
 
         Raises:
             ValueError: no link takes that much.
         """
-        return self._replies.ask(message, type, payload)
+        return self._replies.ask(message, type, payload, question_id)
+
+    def heard_early(self, question_id: str) -> Message | None:
+        """The answer to a question, if it has come before the question was asked."""
+        return self._early.take_answer(question_id)
+
+    def asks_no_more(self, question_id: str) -> None:
+        """The question is answered, or not wanted any more."""
+        self._replies.asks_no_more(question_id)
 
     def rest(self, message: Message) -> None:
         """The body of `message` waits for somebody else: another may have its place meanwhile."""
@@ -267,7 +275,7 @@ class Worker:
             if isinstance(target, str):
                 self._cancel(target)
         elif not any(held.inbound.hear(message) for held in self._held.values()):
-            _log.debug("a message of type %r answers nothing that this agent asks", message.type)
+            self._early.answer(message)
 
     def _accept(self, message: Message) -> None:
         message_id = message.message_id
@@ -281,14 +289,13 @@ class Worker:
         if known == "begun" and not body.repeatable:
             body = Body(_outcome_unknown)
         lane = self._lane(body.lane)
-        inbound, is_cancelled = Inbound(message, self), message_id in self._cancelled_early
+        inbound, is_cancelled = Inbound(message, self), self._early.take_cancelled(message_id)
         at_once = self._at_once
         if body.is_prompt and at_once is not None and at_once.ready and lane.busy < lane.limit and not is_cancelled:
             self._replies.send(message, at_once.answer(body.answer, inbound))
             return
         held = _Held(inbound, body, lane)
         if is_cancelled:
-            del self._cancelled_early[message_id]
             held.inbound.stop()
         self._start_or_wait(held)
 
@@ -319,9 +326,7 @@ class Worker:
         held = self._held.get(message_id)
         if held is None:
             if not self._replies.holds(message_id) and self._journal.lookup(message_id) is None:
-                self._cancelled_early[message_id] = None
-                if len(self._cancelled_early) > _REMEMBERED_CANCELS:
-                    self._cancelled_early.popitem(last=False)
+                self._early.cancel(message_id)
             return
         if held.inbound.cancelled:
             return

@@ -13,6 +13,9 @@ from msgspec import Struct
 from toolwire.core.errors import MissingCapability, ToolwireError
 from toolwire.core.jsontypes import JsonObject, as_object
 
+SIGN_IN = "toolwire/sign_in"
+"""In the `_meta` of a question for a page: a person is to sign in there, which the call waits for (gateway.md 54)."""
+
 AskMethod = Literal["elicitation/create", "sampling/createMessage", "roots/list"]
 """What a client can be asked."""
 

@@ -207,6 +207,14 @@ class Channel:
                 waiter.message = message
                 waiter.event.set()
 
+    def asked_again(self, draft: Draft, receipt: Receipt, publisher: str) -> None:
+        """A question that is on the channel: whoever waits may not know of it, because we were started anew since."""
+        expecting = None if self.expected is None else self.expected.get(draft.in_reply_to or "")
+        if expecting is not None:
+            at = (receipt.message_id, self.id, receipt.offset)
+            row = Message(*at, draft.type, draft.payload, publisher, receipt.created_at, draft.in_reply_to)
+            expecting.heard(row)
+
     def remember(self, message: Message) -> None:
         """Recognise `message` when it comes again."""
         if self._seen is None:

@@ -8,13 +8,10 @@ from typing import Final
 from toolwire.core.errors import Forbidden, InvalidParam
 from toolwire.gateway.channel import GATEWAY_PARTY, Channel, Draft, Party, Receipt
 from toolwire.providers.agent_reply import DELTA
-from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, USER_CONTINUE
+from toolwire.wire.link import INPUT_REQUIRED, OWNERS_TYPES, TERMINAL_TYPES
 
 AGENTS_TYPES: Final = (*TERMINAL_TYPES, DELTA, INPUT_REQUIRED)
 """What only agents say."""
-
-OWNERS_TYPES: Final = (USER_CONTINUE,)
-"""What no agent says: it would decide on its own calls, or on another agent's."""
 
 
 def admit(channel: Channel, draft: Draft, party: Party, now: float) -> Receipt | None:
@@ -34,6 +31,8 @@ def admit(channel: Channel, draft: Draft, party: Party, now: float) -> Receipt |
         raise Forbidden(f"only the channel's owner publishes {draft.type!r}")
     known = channel.known(draft, party.name)
     if known is not None:
+        if draft.type == INPUT_REQUIRED:
+            channel.asked_again(draft, known, party.name)
         return known
     if not _still_owed(channel, draft):
         channel.check_open(now)

@@ -32,9 +32,9 @@ from toolwire.gateway.channel import (
     channel_not_found,
     receipt_of,
 )
-from toolwire.gateway.channel_rules import OWNERS_TYPES, admit
+from toolwire.gateway.channel_rules import admit
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
-from toolwire.wire.link import TERMINAL_TYPES, Message
+from toolwire.wire.link import OWNERS_TYPES, TERMINAL_TYPES, Message
 
 
 class Postman(Protocol):

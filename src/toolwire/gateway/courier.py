@@ -115,6 +115,13 @@ class Courier:
         self._claimed[call.id] = _Claimed(now, tool, channel, delivery)
         return [*self._durable_ops(channel, delivery, now), *self._grants(call)]
 
+    def is_waiting(self, call: Call) -> bool:
+        """Whether a call that is under way has been handed to nobody yet."""
+        if call.id in self._claimed:
+            return True
+        delivery = self._presence.desk(call.agent_id).open.get(message_id_of(call.id)) if call.agent_id else None
+        return delivery is not None and delivery.taken_by is None
+
     def unclaim(self, call: Call) -> None:
         """The call's key stands for another call."""
         self._claimed.pop(call.id, None)

@@ -77,11 +77,12 @@ class Delivery:
         on_settled: its desk is told when it is answered or given up.
         on_failed: told when it is given up, for a message that no call waits for.
         questions: what its taker asks and nobody has taken up yet.
+        asked: by the id of the message that asks, what asks the client meanwhile.
     """
 
-    __slots__ = ("_event", "agent_id", "answer", "attempts", "call_id", "durable", "emit", "error", "id", "joins_end",
-                 "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner", "questions",
-                 "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
+    __slots__ = ("_event", "agent_id", "answer", "asked", "attempts", "call_id", "durable", "emit", "error", "id",
+                 "joins_end", "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner",
+                 "questions", "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
         self.id = message.message_id
@@ -106,6 +107,7 @@ class Delivery:
         self.on_settled: Callable[[Delivery], None] | None = None
         self.on_failed: Callable[[Delivery, ToolwireError], None] | None = None
         self.questions: list[Message] | None = None
+        self.asked: dict[str, anyio.CancelScope] | None = None
         self.told: list[Message] | None = None
         self._event: anyio.Event | None = None
 
@@ -118,8 +120,12 @@ class Delivery:
         """A reply is on the channel: progress, or the answer. Only what the agent itself says counts."""
         if message.publisher_id != self.agent_id:
             return
+        if message.type == INPUT_REQUIRED and self._is_asked(message):
+            return
         if message.type == INPUT_REQUIRED and "questions" in message.payload:
             self._ask(message)
+            if "approvals" in message.payload and self.emit is not None and (event := event_of(message.payload)):
+                self.emit(event)
         elif message.type in (DELTA, INPUT_REQUIRED):
             if self.emit is not None and (event := event_of(message.payload)) is not None:
                 self.emit(event)
@@ -166,6 +172,15 @@ class Delivery:
         taken, self.questions = self.questions or [], None
         return taken
 
+    def answered_by(self, message: Message) -> bool:
+        """Take what the owner says on the channel, if it answers one of its taker's questions; nobody else is asked."""
+        scope = None if self.asked is None else self.asked.get(message.in_reply_to or "")
+        if scope is None:
+            return False
+        scope.cancel("the owner has answered")
+        self.tell_answer(message)
+        return True
+
     def tell_answer(self, message: Message) -> None:
         """Tell its taker what was answered, and whoever has it after that."""
         self.told = [*(self.told or ()), message]
@@ -190,6 +205,14 @@ class Delivery:
     def done_op(self) -> Op:
         """What says in the store that it need not be delivered again."""
         return Del("delivery", self.agent_id, self.id)
+
+    def _is_asked(self, message: Message) -> bool:
+        """Whether this question was heard before: it is said again with every link. From now on it is known."""
+        if self.asked is None:
+            self.asked = {}
+        known = message.message_id in self.asked
+        self.asked.setdefault(message.message_id, anyio.CancelScope())
+        return known
 
     def _ask(self, message: Message) -> None:
         self.questions = [*(self.questions or ()), message]

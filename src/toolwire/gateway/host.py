@@ -61,6 +61,7 @@ from toolwire.surfaces.parking import Parking
 from toolwire.surfaces.rest import RestApp
 from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
+from toolwire.surfaces.task_state import ask_by_record
 
 Doing: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 Ending: TypeAlias = Callable[[str], Awaitable[None]]
@@ -149,7 +150,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened, agents)
     audit = Audit(store, engine.recorder, config.audit_bodies)
-    engine.observers.append(audit.observe)
+    engine.observers += [audit.observe, ask_by_record(engine)]
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
     behind = Behind(Libraries(agents, mail.presence.asks), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
@@ -169,7 +170,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         *hooks.routes(reader).routes(),
         *AuditRoutes(reader, audit).routes(),
         *RecordRoutes(reader, engine, agents, ShownCalls(agents, keys, clock, config.call_bodies)).routes(),
-        *CallRoutes(reader, engine, agents, rest_calls, rates, mail.channels).routes(),
+        *CallRoutes(reader, engine, agents, rest_calls, rates, mail.channels, mail.courier.is_waiting).routes(),
         *FileRoutes(reader, kept.files, clock).routes(),
     ]
     app = with_cors(gateway_app(http, door.serves, RestApp(routes, guard, door.challenge, ALIAS), links, guard), guard)

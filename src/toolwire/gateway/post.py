@@ -17,7 +17,7 @@ from toolwire.gateway.channel import GATEWAY_PARTY, Channel, Draft
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery
 from toolwire.gateway.presence import Presence
-from toolwire.wire.link import USER_CONTINUE, Message
+from toolwire.wire.link import OWNERS_TYPES, Message
 
 logger = logging.getLogger("toolwire.gateway")
 
@@ -88,8 +88,8 @@ class Post:
         """Deliver a message that is on its channel now; the agents that it goes to."""
         if message.type == "chat_cancel":
             return self._tell(channel, message, (str(message.payload.get("target_message_id")),))
-        if message.type == USER_CONTINUE:
-            return self._tell(channel, message, tuple(channel.expected or ()))
+        if message.type in OWNERS_TYPES:
+            return self._answer(channel, message)
         deliveries = self._sorted.pop(message.message_id, None)
         if deliveries is None:
             return ()
@@ -179,6 +179,15 @@ class Post:
             await self._channels.publish(channel, draft, GATEWAY_PARTY)
         except ToolwireError as refused:
             logger.warning("cannot say on channel %s that a message was lost: %s", channel.id, refused.message)
+
+    def _answer(self, channel: Channel, message: Message) -> Sequence[str]:
+        """Give the owner's answer to the agents that have asked; to one that is away, when it is there again."""
+        told, expected = list[str](), channel.expected or {}
+        for agent_id in channel.participants:
+            for delivery in tuple(self._presence.desk(agent_id).open.values()):
+                if delivery.id in expected and delivery.answered_by(message):
+                    told.append(agent_id)
+        return told or self._tell(channel, message, tuple(expected))
 
     def _tell(self, channel: Channel, message: Message, about: Sequence[str]) -> Sequence[str]:
         """Tell those who have one of the messages `about` on this channel, each agent's takers once."""

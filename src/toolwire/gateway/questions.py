@@ -9,16 +9,18 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from toolwire.core.asking import NobodyToAsk, Question, asker_of
+from toolwire.core.asking import NobodyToAsk, Question, asker_of, is_declared
 from toolwire.core.errors import InvalidParam, ToolwireError
 from toolwire.core.event import Asks
 from toolwire.core.handler import Emit
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.ports import Clock
+from toolwire.engine.asking import Asking
 from toolwire.gateway.channel import GATEWAY
 from toolwire.gateway.delivery import Delivery
 from toolwire.providers.schema import compile_validator
+from toolwire.surfaces.task_state import Standing
 from toolwire.wire.link import USER_CONTINUE, Message
 from toolwire.wire.rest import rfc3339
 
@@ -59,7 +61,25 @@ async def answers_to(payload: JsonObject, emit: Emit | None) -> JsonObject:
 
 
 async def _ask(delivery: Delivery, message: Message, clock: Clock) -> None:
-    payload = await answers_to(message.payload, delivery.emit)
+    """Ask the client, unless the owner is faster. What waits for an approval waits for the owner if nobody else can."""
+    is_approval = "approvals" in message.payload
+    if is_approval and not _can_decide(delivery.emit):
+        return
+    with (delivery.asked or {})[message.message_id]:
+        payload = await answers_to(message.payload, delivery.emit)
+        if not (is_approval and "error" in payload):
+            _tell(delivery, message, payload, clock)
+
+
+def _can_decide(emit: Emit | None) -> bool:
+    """Whether there is somebody behind the call who can be shown a form, or looks after its task."""
+    asker = None if emit is None else asker_of(emit)
+    if asker is None:
+        return False
+    return is_declared(asker.can, "elicitation") or (isinstance(asker, Asking) and isinstance(asker.way, Standing))
+
+
+def _tell(delivery: Delivery, message: Message, payload: JsonObject, clock: Clock) -> None:
     now, channel_id = rfc3339(clock.now()), message.channel_id
     answer = Message(new_id("msg"), channel_id, 0, USER_CONTINUE, payload, GATEWAY, now, message.message_id)
     delivery.tell_answer(answer)

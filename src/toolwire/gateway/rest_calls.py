@@ -11,24 +11,21 @@ from msgspec import UNSET, Meta, Struct, to_builtins
 from msgspec.structs import replace
 
 from toolwire.core.call import Call, Caller, TaskTerms
-from toolwire.core.error_rows import ERRORS
 from toolwire.core.errors import InvalidParam, ToolNotFound, error_of
-from toolwire.core.event import Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Result, Text
 from toolwire.engine.claims import check_key
 from toolwire.engine.engine import Engine
-from toolwire.engine.record import CallRecord, Record, status_of
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.registration import MESSAGE_TOOL
 from toolwire.surfaces.endpoint import Extras, Watch
-from toolwire.surfaces.task_state import asking_of
-from toolwire.wire.rest import rfc3339
 
 MAX_WAIT_S = 115.0
 """How long a request waits at most, so that the proxies on its way do not give up first (gateway.md X6)."""
 MAX_MS = 2**53
+ANSWERS: JsonObject = {"elicitation": {"form": {}, "url": {}}}
+"""What whoever looks after a task over REST can be asked, in MCP's words for a client."""
 
 OwnsContext = Callable[[str, Caller, str], Awaitable[bool]]
 """Whether a caller (second) may go on in a conversation (third) with an agent (first)."""
@@ -105,7 +102,9 @@ class RestCalls:
             extras.attachments,
             continues=named is not None,
         )
-        return await self._watch.over(call, None) if self._watch.stands(call) else call
+        if self._watch.stands(call):
+            call = await self._watch.over(call, None)
+        return replace(call, client_capabilities=ANSWERS) if call.outlives_request else call
 
     async def told(self, call: Call, webhook: Webhook) -> Call:
         """The same with a webhook, which is told how it stands.
@@ -120,7 +119,8 @@ class RestCalls:
         limits = self._engine.limits.tasks
         most_s = limits.timeout_s if deadline_ms is None else min(deadline_ms / 1000, limits.timeout_s)
         ends_by = self._engine.clock.now() + most_s
-        return replace(call, deadline=ends_by, watched=True, task=TaskTerms(ends_by, ends_by + limits.ttl_s))
+        terms = TaskTerms(ends_by, ends_by + limits.ttl_s)
+        return replace(call, deadline=ends_by, watched=True, task=terms, client_capabilities=ANSWERS)
 
     def _named(self, agent_id: str, body: CallBody) -> tuple[str, JsonObject]:
         if (body.tool is None) is (body.message is None):
@@ -173,53 +173,3 @@ def shown_answer(call: Call, result: Result) -> JsonObject:
         "is_error": result.is_error,
     }
     return shown if result.structured is UNSET else {**shown, "structured": result.structured}
-
-
-def shown_task(found: Record | CallRecord) -> JsonObject:
-    """A call that is a task, as REST shows it (gateway.md 54 and §6)."""
-    call, result = found.call, found.result
-    task: JsonObject = {
-        "task_id": call.id,
-        "agent_id": call.agent_id,
-        "tool": call.tool,
-        "context_id": call.context_id,
-        "status": task_status(found),
-        "created_at": rfc3339(found.created_at),
-    }
-    if found.completed_at is not None:
-        task["completed_at"] = rfc3339(found.completed_at)
-    progress = _progress(found)
-    if progress is not None:
-        task["progress"] = progress
-    if result is not None and (result.error is None or result.error.code == TOOL_FAILED):
-        task["result"] = shown_result(call, result)
-    if result is not None and result.error is not None:
-        row = ERRORS.get(result.error.code)
-        retryable = row is not None and row.retryable
-        task["error"] = {"code": result.error.code, "message": result.error.message, "retryable": retryable}
-    return task
-
-
-def task_status(found: Record | CallRecord) -> str:
-    """One of gateway.md 54."""
-    if found.result is not None:
-        error = found.result.error
-        return "rejected" if error is not None and error.code == "agent_busy" else status_of(found.result)
-    asking = asking_of(found)
-    if asking is not None and asking.questions:
-        return "input_required"
-    return "running"
-
-
-def _progress(found: Record | CallRecord) -> JsonObject | None:
-    events = found.events if isinstance(found, Record) else None
-    for stamped in reversed(events or ()):
-        if isinstance(stamped.event, Progress):
-            return shown_progress(stamped.event)
-    return None
-
-
-def shown_progress(event: Progress) -> JsonObject:
-    """How far a call is."""
-    shown = {"progress": event.progress, "total": event.total, "message": event.message}
-    return {name: value for name, value in shown.items() if value is not None}

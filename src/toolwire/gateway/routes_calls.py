@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.core.errors import CallNotFound, Conflict, InvalidParam, ToolwireError
-from toolwire.core.event import Finished, Log, Progress, Stamped
+from toolwire.core.event import Answered, Asks, Finished, Log, Progress, Stamped
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.follow import Follower
@@ -28,16 +28,9 @@ from toolwire.gateway.channels import Channels
 from toolwire.gateway.door import check_may_call
 from toolwire.gateway.rates import Rates
 from toolwire.gateway.rest import Reader
-from toolwire.gateway.rest_calls import (
-    CallBody,
-    RestCalls,
-    TaskBody,
-    shown_progress,
-    shown_result,
-    shown_task,
-    task_status,
-)
+from toolwire.gateway.rest_calls import CallBody, RestCalls, TaskBody, shown_result
 from toolwire.gateway.routes_channels import MAX_OFFSET, message_shown
+from toolwire.gateway.task_states import IsWaiting, shown_progress, shown_task, task_status
 from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
 from toolwire.surfaces.rest import answer, query_number
@@ -82,11 +75,20 @@ class CallRoutes:
         calls: makes calls of bodies.
         rates: how often a credential may call.
         channels: where what was said about tasks lies.
+        is_waiting: whether nobody has taken a call yet.
     """
 
     def __init__(
-        self, reader: Reader, engine: Engine, agents: Agents, calls: RestCalls, rates: Rates, channels: Channels
+        self,
+        reader: Reader,
+        engine: Engine,
+        agents: Agents,
+        calls: RestCalls,
+        rates: Rates,
+        channels: Channels,
+        is_waiting: IsWaiting,
     ) -> None:
+        self._is_waiting = is_waiting
         self._reader = reader
         self._engine = engine
         self._agents = agents
@@ -147,7 +149,7 @@ class CallRoutes:
         submission = await self._engine.begin(
             self._calls.as_task(call, body.deadline_ms), self._agents.catalog(agent.agent_id)
         )
-        return _marked(answer(shown_task(submission.record), 202), submission)
+        return _marked(self._shown(submission.record, 202), submission)
 
     @described(
         "bak oag",
@@ -168,17 +170,17 @@ class CallRoutes:
         found: list[Found] = []
         async with aclosing(calls_of(self._engine, identity.owner, after)) as known:
             async for one in known:
-                if _is_task_of(one, identity, agent) and status in (None, task_status(one)):
+                if _is_task_of(one, identity, agent) and status in (None, task_status(one, self._is_waiting)):
                     found.append(one)
                 if len(found) > limit:
                     break
         more = len(found) > limit
-        return answer({"tasks": [shown_task(one) for one in found[:limit]], "more": more})
+        return answer({"tasks": [shown_task(one, self._is_waiting) for one in found[:limit]], "more": more})
 
     @described("bak oag", Task)
     async def show(self, request: Request) -> Response:
         """A task as it is now."""
-        return answer(shown_task(await self._task(request)))
+        return self._shown(await self._task(request))
 
     @described("bak oag", Task)
     async def cancel(self, request: Request) -> Response:
@@ -187,7 +189,7 @@ class CallRoutes:
         self._engine.cancel(found.call.id, "who began it said so")
         if isinstance(found, Record):
             await found.wait()
-        return answer(shown_task(found))
+        return self._shown(found)
 
     @described("bak oag", Task, body=Continue, errors="conflict")
     async def go_on(self, request: Request) -> Response:
@@ -196,7 +198,7 @@ class CallRoutes:
         body = await self._reader.body(request, Continue)
         asking = asking_of(found)
         if asking is None or not asking.questions:
-            raise Conflict(f"task {found.call.id!r} asks nothing now; it is {task_status(found)}")
+            raise Conflict(f"task {found.call.id!r} asks nothing now; it is {task_status(found, self._is_waiting)}")
         unknown = sorted(set(body.answers) - {question.key for question in asking.questions})
         if unknown:
             raise InvalidParam(
@@ -206,7 +208,11 @@ class CallRoutes:
             asking.give(key, given)
         if isinstance(asking.way, Standing):
             asking.way.tell()
-        return answer(shown_task(found))
+        unfit = sorted(set(body.answers) & {question.key for question in asking.questions})
+        if unfit:
+            words = f"the answer to {unfit[0]!r} is not what was asked for; read what it asks and answer again"
+            raise InvalidParam(words, param=f"answers.{unfit[0]}")
+        return self._shown(found)
 
     @marked(
         Described(
@@ -251,6 +257,9 @@ class CallRoutes:
         found = found[:limit]
         latest = found[-1].offset if found else since
         return answer({"messages": [message_shown(row) for row in found], "latest_offset": latest})
+
+    def _shown(self, found: Found, status: int = 200) -> Response:
+        return answer(shown_task(found, self._is_waiting), status)
 
     def _may_call_now(self, request: Request) -> tuple[Identity, AgentRecord]:
         """As `_may_call`, for a call that counts.
@@ -309,7 +318,7 @@ def _is_task_of(found: Found, identity: Identity, agent: AgentRecord) -> bool:
 
 
 def _frame(found: Found, stamped: Stamped) -> bytes:
-    """One event: `progress`, `log`, `result` or `error` in its `type`."""
+    """One event, with what it is in its `type`."""
     happened = stamped.event
     shown: JsonObject
     if isinstance(happened, Progress):
@@ -318,6 +327,10 @@ def _frame(found: Found, stamped: Stamped) -> bytes:
         shown = {"type": "log", "level": happened.level, "text": happened.text}
     elif isinstance(happened, Finished):
         shown = _last(found, happened)
+    elif isinstance(happened, Asks):
+        shown = {"type": "input_required", "questions": msgspec.to_builtins(happened.questions)}
+    elif isinstance(happened, Answered):
+        shown = {"type": "answered", "outcomes": happened.outcomes}
     else:
         shown = {"type": type(happened).__name__.lower()}
     return event(msgspec.json.encode({**shown, "at": rfc3339(stamped.at)}), str(stamped.seq))

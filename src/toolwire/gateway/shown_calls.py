@@ -16,7 +16,8 @@ from toolwire.engine.record import CallRecord, Told
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import TOKEN_SCOPES
 from toolwire.gateway.keys import Keys
-from toolwire.gateway.rest_calls import shown_answer, task_status
+from toolwire.gateway.rest_calls import shown_answer
+from toolwire.gateway.task_states import task_status
 from toolwire.surfaces.previews import json_preview, result_preview
 from toolwire.wire.rest import rfc3339
 

@@ -14,7 +14,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.ports import Clock, Enqueue, Op
 from toolwire.engine.record import CallRecord, Record
 from toolwire.engine.recorder import Recorder
-from toolwire.gateway.rest_calls import task_status
+from toolwire.gateway.task_states import task_status
 from toolwire.gateway.webhook_record import Webhook, WebhookDelivery, new_delivery_id, webhook_that_came
 from toolwire.gateway.webhook_shelf import WebhookShelf
 from toolwire.wire.webhook import payload

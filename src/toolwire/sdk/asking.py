@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar, overload
 import msgspec
 from msgspec import Struct, field
 
-from toolwire.core.asking import AskMethod, Question
+from toolwire.core.asking import SIGN_IN, AskMethod, Question
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.prompt import PromptMessage
 from toolwire.core.tool import Tool
@@ -130,6 +130,7 @@ class AskPage(Ask[Elicited[None]]):
     Args:
         message: why.
         url: the page.
+        sign_in: a person is to sign in there, and the call goes on when that is done.
 
     Raises:
         ValueError: the URL is not one of the web.
@@ -137,10 +138,11 @@ class AskPage(Ask[Elicited[None]]):
 
     method = "elicitation/create"
 
-    def __init__(self, message: str, url: str) -> None:
+    def __init__(self, message: str, url: str, *, sign_in: bool = False) -> None:
         if not url.startswith(("https://", "http://")):
             raise ValueError(f"the page to visit must begin with https:// or http://, got {url!r}")
-        super().__init__({"mode": "url", "message": message, "url": url})
+        params: JsonObject = {"mode": "url", "message": message, "url": url}
+        super().__init__({**params, "_meta": {SIGN_IN: True}} if sign_in else params)
 
     def read(self, answer: JsonObject, key: str) -> Elicited[None]:
         """See `Ask.read`; accepted means that the person agreed to go there, not that he has been there."""

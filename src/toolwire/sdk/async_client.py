@@ -15,6 +15,7 @@ from toolwire.core.jsontypes import JsonObject
 from toolwire.sdk.client_core import ClientCore, GivenImage
 from toolwire.sdk.errors import NotResumableError
 from toolwire.sdk.hosting.task import Stop
+from toolwire.sdk.options import NEXT_GOAL_WAKE_HANDLE
 from toolwire.sdk.payloads import TurnOptions
 from toolwire.sdk.turns.runner import Answers, DriveOutcome, SeededTurn, outcome
 from toolwire.sdk.turns.workers import Line, Workers
@@ -90,6 +91,32 @@ class AsyncClient(ClientCore):
         options = TurnOptions(permission_mode, model_selector, effort, tuple(enabled_mcp))
         runner = await self._open()
         return await runner.drive(await runner.next_goal(task_id, goal, await self._images(images), options))
+
+    async def take_goal(self, task_id: str, *, goal: str, label: str) -> DriveOutcome:
+        """Take the next goal of a conversation that lives elsewhere, or go on with the turn that has taken it already.
+
+        A process that is started again gets the same goals again; by their labels it knows them. A turn of another
+        label that was left open is ended.
+
+        Args:
+            task_id: names the conversation; the task begins with its first goal.
+            goal: what is wanted.
+            label: by what the goal is known, such as the id of the message that brought it.
+
+        Raises:
+            NotResumableError: somebody is at it, or it is over or closed.
+            InvalidTurnOptionError, StoreUnavailable: as `start`.
+        """
+        runner = await self._open()
+        options = TurnOptions(label=label)
+        status = await self.task_status(task_id)
+        if status is None:
+            return await runner.drive(runner.begin(goal, (), options, task_id=task_id))
+        if label and (await self._task(task_id)).options.label == label:
+            return await runner.resume(task_id)
+        if status.status == "suspended" and status.wake_handle != NEXT_GOAL_WAKE_HANDLE:
+            await self.interrupt(task_id, reason="left open", interrupted_by="runtime")
+        return await runner.drive(await runner.next_goal(task_id, goal, (), options))
 
     async def approve(
         self,

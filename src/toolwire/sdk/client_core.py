@@ -15,6 +15,7 @@ from toolwire.sdk.content import ContentRef, Image
 from toolwire.sdk.errors import AgentError, NotResumableError
 from toolwire.sdk.events import EventEnvelope
 from toolwire.sdk.guards import Decision
+from toolwire.sdk.hosting.askers import TaskAskers
 from toolwire.sdk.hosting.host import Host, TaskListing
 from toolwire.sdk.hosting.task import Stop, Task
 from toolwire.sdk.messages import ImageBlock, Provider, ToolUseBlock, Usage
@@ -62,7 +63,11 @@ class TaskStatus(Struct, frozen=True):
 
 
 class ClientCore:
-    """An agent on a host. The storage opens with the first verb, or with `async with`, which also keeps leases."""
+    """An agent on a host. The storage opens with the first verb, or with `async with`, which also keeps leases.
+
+    Attributes:
+        askers: whom the tools of a task may ask, where whoever gives it its goals has somebody.
+    """
 
     def __init__(
         self,
@@ -80,6 +85,7 @@ class ClientCore:
         self._observers: list[Observer] = list(options.observers)
         sink = self._surroundings.config.delta_sink
         self._delta_sinks: list[OnTaskDelta] = [] if sink is None else [sink]
+        self.askers = TaskAskers()
         self._opening: anyio.Lock | None = None
         self._background: anyio.abc.TaskGroup | None = None
         self._runner = self._compiled(Host(self._surroundings.config))
@@ -256,6 +262,7 @@ class ClientCore:
         surroundings.provider, surroundings.model = agent.provider, agent.model
         host.observers = self._observers
         host.delta_sinks = self._delta_sinks
+        host.askers = self.askers
         return Runner(host, agent, surroundings.remote)
 
     async def _settle_all(self) -> None:

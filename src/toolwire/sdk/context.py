@@ -54,6 +54,7 @@ class ToolContext:
         *,
         call_id: str = "",
         emit: Emit | None = None,
+        client_capabilities: JsonObject | None = None,
     ) -> None:
         self.artifact_store: ContentStore = MemoryContentStore() if artifact_store is None else artifact_store
         self.metadata: dict[str, Any] = dict(metadata or {})
@@ -63,7 +64,7 @@ class ToolContext:
         self._last: float = -math.inf
         self._abandoned = False
         self._log: CallLog | None = None
-        self._client: JsonObject = {}
+        self._client: JsonObject = client_capabilities or {}
         self._asked = 0
         self._thread = threading.get_ident()
         self._loop = None if emit is None else anyio.lowlevel.current_token()
@@ -120,16 +121,22 @@ class ToolContext:
         """
         return await self._ask_one(AskForm[Any](message, schema), key)
 
-    async def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited[None]:
+    async def elicit_url(self, message: str, url: str, *, key: str = "", sign_in: bool = False) -> Elicited[None]:
         """Ask the person behind the client to visit a page, for what must not pass through the client.
 
         Accepted means that the person agreed to; what happens on the page is for the page to know. When it is done
         there, `page_done` says so.
 
+        Args:
+            message: why.
+            url: the page.
+            key: names the question within the call; by default its number.
+            sign_in: a person is to sign in there: a task that waits for that is `auth_required` over REST.
+
         Raises:
             MissingCapability, Declined, UnfitAnswer, ValueError: as `ask_all`; the URL is not one of the web.
         """
-        return await self._ask_one(AskPage(message, url), key)
+        return await self._ask_one(AskPage(message, url, sign_in=sign_in), key)
 
     async def become_task(self) -> None:
         """Let the client have a task instead of an answer, and go on as that; for a tool with `task="later"`.

@@ -23,12 +23,16 @@ class HumanResponseReceived(Struct, frozen=True, gc=False, tag="human_response",
 
 
 class TurnOptions(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was said for one turn alone; `None` for the agent's own. It holds until the next goal, restarts included."""
+    """What was said for one turn alone; `None` for the agent's own. It holds until the next goal, restarts included.
+
+    `label` is by what whoever gave the goal knows the turn.
+    """
 
     permission_mode: str | None = None
     model: str | None = None
     effort: str | None = None
     enabled_mcp: tuple[str, ...] = ()
+    label: str | None = None
 
 
 class TaskCreated(Struct, frozen=True, gc=False):

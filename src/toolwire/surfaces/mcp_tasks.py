@@ -10,8 +10,7 @@ import anyio
 from msgspec.structs import replace
 
 from toolwire.core.call import Call, TaskTerms
-from toolwire.core.errors import Cancelled, InvalidParam
-from toolwire.core.event import Finished, Stamped
+from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.tool import Tool
 from toolwire.engine.asking import Asking
@@ -19,7 +18,7 @@ from toolwire.engine.engine import Engine, Submission
 from toolwire.engine.promote import promote
 from toolwire.engine.record import Record
 from toolwire.surfaces.asked import Asked, Reply, result_reply
-from toolwire.surfaces.task_state import Found, Standing, asking_of, begun, task_of
+from toolwire.surfaces.task_state import Found, Standing, ask_by_task, asking_of, begun, task_of
 from toolwire.wire.jsonrpc import result_body
 from toolwire.wire.mcp.asking import read_answers as given_answers
 from toolwire.wire.mcp.tasks import (
@@ -67,7 +66,7 @@ async def submit_task(engine: Engine, asked: Asked, call: Call, terms: TaskTerms
     submission = await engine.begin(call, asked.endpoint.catalog)
     record = submission.record
     if not submission.replayed:
-        _ask_by_task(record, Asking(call.client_capabilities, call.done_by, before, repeats=True))
+        ask_by_task(record, Asking(call.client_capabilities, call.done_by, before, repeats=True))
     try:
         if may_be_quick:
             with anyio.move_on_after(GRACE_S):
@@ -93,22 +92,11 @@ def let_become_task(engine: Engine, asked: Asked, record: Record, turned: Callab
             await promote(engine, record, terms)
             if isinstance(record.asker, Asking):
                 record.asker.deadline = terms.ends_by
-                _ask_by_task(record, record.asker)
+                ask_by_task(record, record.asker)
             turned()
         return record.call.done_by
 
     record.make_task = make_task
-
-
-def _ask_by_task(record: Record, asking: Asking) -> None:
-    record.asker = asking
-    asking.way = Standing()
-
-    def hear(stamped: Stamped) -> None:
-        if isinstance(stamped.event, Finished):  # a thread may wait for the answer all the same
-            asking.fail_all(lambda: Cancelled("the call is over"))
-
-    record.listen(hear)
 
 
 def created_reply(engine: Engine, asked: Asked, submission: Submission, terms: TaskTerms | None) -> Reply | None:

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from toolwire.core.asking import Question
 from toolwire.core.call import Call
-from toolwire.core.errors import InvalidArguments
-from toolwire.core.event import Progress
+from toolwire.core.errors import Cancelled, InvalidArguments
+from toolwire.core.event import Finished, Progress, Stamped
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Failure, Result
 from toolwire.engine.asking import Asking
 from toolwire.engine.engine import Engine
-from toolwire.engine.record import CallRecord, Record
+from toolwire.engine.record import CallRecord, Observer, Record
 from toolwire.surfaces.endpoint import Endpoint
 from toolwire.wire.jsonrpc import error_object
 from toolwire.wire.mcp.asking import input_requests
@@ -66,6 +66,29 @@ class Standing:
             yield
         finally:
             del self._tellers[key]
+
+
+def ask_by_task(record: Record, asking: Asking) -> None:
+    """Have what a running call asks stand in its record, where whoever looks after its task finds and answers it."""
+    record.asker = asking
+    asking.way = Standing()
+
+    def hear(stamped: Stamped) -> None:
+        if isinstance(stamped.event, Finished):  # a thread may wait for the answer all the same
+            asking.fail_all(lambda: Cancelled("the call is over"))
+
+    record.listen(hear)
+
+
+def ask_by_record(engine: Engine) -> Observer:
+    """Have what calls ask that go on without their requests stand in their records, where nobody else asks for them."""
+
+    def begins(record: Record) -> None:
+        call = record.call
+        if call.outlives_request and record.asker is None:
+            ask_by_task(record, Asking(call.client_capabilities, engine.last_moment(record), repeats=True))
+
+    return begins
 
 
 def asking_of(found: Found) -> Asking | None:

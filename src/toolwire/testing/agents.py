@@ -164,8 +164,14 @@ class _Bench:
         elif len(payload) == 1:
             self.said.append(payload["text"])
 
-    def ask(self, message: Message, type: str, payload: JsonObject) -> None:
+    def ask(self, message: Message, type: str, payload: JsonObject, question_id: str) -> None:
         """Nobody can be asked at a bench."""
+
+    def heard_early(self, question_id: str) -> None:
+        """Nobody answers, either."""
+
+    def asks_no_more(self, question_id: str) -> None:
+        """Nothing was asked."""
 
     def rest(self, message: Message) -> None:
         """One message is at work at a time."""

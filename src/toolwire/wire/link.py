@@ -15,7 +15,9 @@ What the payloads hold (gateway.md 1H), the same over the link and over the HTTP
 * `user.continue`, from the owner, with the `message_id` of an `agent.input_required` as `in_reply_to`: what was
   decided, `{"approve"?: true | [call_id, …], "deny"?: true | [call_id, …], "reason"?, "arguments"?: {call_id: {…}}}`.
   `true` is every call that was asked about; a call in both is denied; `arguments` replace those of a call that is
-  approved. It has no terminal reply of its own, and changes nothing when its question is no longer open.
+  approved. It has no terminal reply of its own, and changes nothing when its question is no longer open. An agent that
+  is away gets it when its link is there again. `user.auth_grant` `{}` answers a question that sends somebody to sign
+  in.
 
 From the agent, each with the `chat_message` as `in_reply_to` and, for one message, exactly one that is terminal:
 
@@ -32,10 +34,13 @@ From the agent, each with the `chat_message` as `in_reply_to` and, for one messa
   `{"text": "", "pause": {"retry_after_s"?}}` says that the client need not hold a stream open for the rest.
 * `agent.input_required`, not terminal: the agent rests until a `user.continue` answers it. `{"text", "approvals":
   [{"call_id", "tool", "arguments", "reason"}]}`: what is asked in words, and the calls that wait for a yes or a no. It
-  becomes a `Progress` with that text. With `"questions": [{"key", "method", "params"}]` the caller's MCP client is
-  asked (`elicitation/create`, `sampling/createMessage`, `roots/list`, in MCP's words), and the gateway answers by a
-  `user.continue` `{"answers": {key: result}, "deadline", "client_capabilities"}` or `{"error": {"code", "message",
-  "data"}}`. An `agent_reply_delta` `{"text": "", "page_done": key}` says that the page of a URL has done its work.
+  becomes a `Progress` with that text. It is said again, under the same `message_id`, with every new link, because a
+  gateway may have been started anew, and by an agent process that has taken the place of one. With `"questions":
+  [{"key", "method", "params"}]` the caller's MCP client is asked (`elicitation/create`, `sampling/createMessage`,
+  `roots/list`, in MCP's words), and the gateway answers by a `user.continue` `{"answers": {key: result}, "deadline",
+  "client_capabilities"}` or `{"error": {"code", "message", "data"}}`. With both, who is behind the call may decide
+  where he can be asked, and otherwise the owner alone: no `error` is told, and whoever answers first has decided. An
+  `agent_reply_delta` `{"text": "", "page_done": key}` says that the page of a URL has done its work.
 
 Resources, prompts and completions are no messages: they leave no record. What a `Registration` lists with its contents
 (`text` or `blob` of a resource, `messages` of a prompt) the gateway gives by itself; for everything else it sends an
@@ -67,6 +72,12 @@ INPUT_REQUIRED = "agent.input_required"
 
 USER_CONTINUE = "user.continue"
 """The owner answers an `INPUT_REQUIRED`."""
+
+AUTH_GRANT = "user.auth_grant"
+"""The owner has signed in where an `INPUT_REQUIRED` sent him."""
+
+OWNERS_TYPES = (USER_CONTINUE, AUTH_GRANT)
+"""What no agent says: it would decide on its own calls, or on another agent's."""
 
 FILE_URI = "toolwire://files/"
 """Before a file's id: a `resource_link` to it in an agent's answer becomes the picture, or a link that opens it."""

@@ -253,13 +253,13 @@ async def test_a_message_that_is_cancelled_interrupts_the_turn_and_the_conversat
 
 async def test_a_conversation_survives_the_process_where_there_is_a_storage(tmp_path: Path):
     texts: list[str] = []
-    for text in ("one", "two"):
+    for number, text in enumerate(("one", "two")):
         options = Options(system_prompt="You help.", name="helper", allowed_tools=())
         kept = HostConfig(storage_path=tmp_path / "conversations.db")
         agent = Agent.from_options(options, provider=FakeLLMProvider(responder=echo), host_config=kept)
         async with agent.opened(), gateway_of_agent(agent) as gateway:
-            gateway.deliver(asked("msg_1", text))
-            texts.append((await gateway.reply("msg_1")).payload["text"])
+            gateway.deliver(asked(f"msg_{number}", text))
+            texts.append((await gateway.reply(f"msg_{number}")).payload["text"])
 
     assert texts == ["one", "one | two"]
 

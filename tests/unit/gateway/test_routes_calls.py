@@ -186,7 +186,7 @@ async def test_a_task_is_begun_watched_listed_and_ended() -> None:
     works = Works()
     async with site_with(works) as site:
         task = await site.ask("POST", "/tasks", {"tool": "wait"}, 202)
-        assert (task["status"], task["tool"], task["agent_id"]) == ("running", "wait", site.there.agent_id)
+        assert (task["status"], task["tool"], task["agent_id"]) == ("queued", "wait", site.there.agent_id)
         other = await site.ask("POST", "/tasks", {"tool": "add", "arguments": {"a": 1, "b": 2}}, 202)
         done = await site.until(other["task_id"], "completed")
         assert done["result"]["text"] == "3"

@@ -2591,6 +2591,40 @@ export interface components {
             at: string;
         };
         /**
+         * AskedEvent
+         * @description The call asks something; `…/continue` answers it where the call is a task.
+         */
+        AskedEvent: {
+            /** @enum {unknown} */
+            type: "input_required";
+            questions: components["schemas"]["TaskQuestion"][];
+            /** Format: date-time */
+            at: string;
+        };
+        /**
+         * TaskQuestion
+         * @description What a task asks: `params` are MCP's for the `method`, and `key` is what its answer is given under.
+         */
+        TaskQuestion: {
+            key: string;
+            /** @enum {unknown} */
+            method: "elicitation/create" | "roots/list" | "sampling/createMessage";
+            params: Record<string, unknown>;
+        };
+        /**
+         * AnsweredEvent
+         * @description What became of questions, by key: "accept", "decline", "cancel" or "answered".
+         */
+        AnsweredEvent: {
+            /** @enum {unknown} */
+            type: "answered";
+            outcomes: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            at: string;
+        };
+        /**
          * ResultEvent
          * @description The end of a call; the last event.
          */
@@ -2614,7 +2648,7 @@ export interface components {
         };
         /**
          * Task
-         * @description A task as it is now.
+         * @description A task as it is now. `questions` are there while it asks, and `…/continue` answers them.
          */
         Task: {
             task_id: string;
@@ -2629,6 +2663,8 @@ export interface components {
             completed_at?: string | null;
             /** @default null */
             progress?: components["schemas"]["TaskProgress"] | null;
+            /** @default null */
+            questions?: components["schemas"]["TaskQuestion"][] | null;
             /** @default null */
             result?: components["schemas"]["Answer"] | null;
             /** @default null */

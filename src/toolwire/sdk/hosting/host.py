@@ -19,6 +19,7 @@ from toolwire.core.errors import StoreConflict
 from toolwire.core.ports import Append, Del, Op, Put, Store
 from toolwire.sdk.errors import NotResumableError
 from toolwire.sdk.events import EventEnvelope, decode_events, encode_events
+from toolwire.sdk.hosting.askers import TaskAskers
 from toolwire.sdk.hosting.contents import Contents, content_ops
 from toolwire.sdk.hosting.task import Status, Task, fold
 from toolwire.sdk.messages import TaskDelta
@@ -82,6 +83,7 @@ class Host:
         self.tasks: OrderedDict[str, Task] = OrderedDict()
         self.observers: list[Observer] = []
         self.delta_sinks: list[OnTaskDelta] = []
+        self.askers = TaskAskers()
 
     def create(self, trace_id: str = "", task_id: str | None = None) -> Task:
         """A new task without events; it is stored with its first step.

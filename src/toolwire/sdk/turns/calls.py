@@ -13,6 +13,7 @@ from typing import Any
 
 import anyio
 import msgspec
+from msgspec.structs import replace
 
 import toolwire.sdk.payloads as p
 from toolwire.core.call import Call, Caller
@@ -20,6 +21,7 @@ from toolwire.core.event import Chunk, Event, Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Text
 from toolwire.sdk.guards import Decision
+from toolwire.sdk.hosting.askers import AskingEmit
 from toolwire.sdk.hosting.task import OpenCall
 from toolwire.sdk.messages import ImageBlock, Message, ToolProgress, ToolResultBlock, ToolUseBlock
 from toolwire.sdk.turns.mounted import POLLING_TOOLS, Mounted
@@ -191,13 +193,16 @@ async def _outcome(turn: Turn, one: Ready) -> Outcome:
     tool = one.tool
     timeout_s = tool.timeout_s if tool.timeout_s is not None else turn.host.config.tool_timeout_s
     deadline = math.inf if timeout_s is None else time.time() + timeout_s
-    use = one.call.use
+    use, emit = one.call.use, _emitter(turn, one.call.use)
+    asker = turn.host.askers.of_call(turn.task.id, tool.name)
     call = Call(use.call_id, CALLER, tool.name, one.call.arguments, deadline, parent=turn.task.id)
+    if asker is not None:
+        emit, call = AskingEmit(emit, asker), replace(call, client_capabilities=asker.can)
     try:
         if timeout_s is None:
-            return outcome_of(await tool.handler(call, _emitter(turn, use)))
+            return outcome_of(await tool.handler(call, emit))
         with anyio.move_on_after(timeout_s):
-            return outcome_of(await tool.handler(call, _emitter(turn, use)))
+            return outcome_of(await tool.handler(call, emit))
         return failure(f"tool {tool.name!r} took longer than {timeout_s:g} s and was stopped; its outcome is unknown")
     except Exception as error:
         LOGGER.exception("the handler of %r raised in call %s", tool.name, use.call_id)

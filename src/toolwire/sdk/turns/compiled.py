@@ -160,7 +160,10 @@ def context_maker(host: Host, workspace_dir: Path) -> Callable[[Call, Emit], Too
             "trace_id": "" if task is None else task.trace_id,
             "tool_use_id": call.id,
         }
-        context = RuntimeContext(host.contents, metadata, call.deadline, call_id=call.id, emit=emit)
+        can = call.client_capabilities
+        context = RuntimeContext(
+            host.contents, metadata, call.deadline, call_id=call.id, emit=emit, client_capabilities=can
+        )
         context.workspace_dir = workspace_dir
         return context
 

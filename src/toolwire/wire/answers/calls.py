@@ -53,8 +53,16 @@ class TaskFailure(Struct, frozen=True):
     retryable: bool
 
 
+class TaskQuestion(Struct, frozen=True):
+    """What a task asks: `params` are MCP's for the `method`, and `key` is what its answer is given under."""
+
+    key: str
+    method: Literal["elicitation/create", "sampling/createMessage", "roots/list"]
+    params: JsonObject
+
+
 class Task(Struct, frozen=True, kw_only=True):
-    """A task as it is now."""
+    """A task as it is now. `questions` are there while it asks, and `…/continue` answers them."""
 
     task_id: str
     agent_id: str
@@ -64,6 +72,7 @@ class Task(Struct, frozen=True, kw_only=True):
     created_at: Time
     completed_at: Time | None = None
     progress: TaskProgress | None = None
+    questions: list[TaskQuestion] | None = None
     result: Answer | None = None
     error: TaskFailure | None = None
 
@@ -113,6 +122,20 @@ class ChunkEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="chunk
     at: Time
 
 
+class AskedEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="input_required"):
+    """The call asks something; `…/continue` answers it where the call is a task."""
+
+    questions: list[TaskQuestion]
+    at: Time
+
+
+class AnsweredEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="answered"):
+    """What became of questions, by key: "accept", "decline", "cancel" or "answered"."""
+
+    outcomes: dict[str, str]
+    at: Time
+
+
 class ResultEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     """The end of a call; the last event."""
 
@@ -127,5 +150,5 @@ class ErrorEvent(Struct, frozen=True, kw_only=True, tag_field="type", tag="error
     at: Time
 
 
-CallEvent: TypeAlias = ProgressEvent | LogEvent | ChunkEvent | ResultEvent | ErrorEvent
+CallEvent: TypeAlias = ProgressEvent | LogEvent | ChunkEvent | AskedEvent | AnsweredEvent | ResultEvent | ErrorEvent
 """What the `data` of each event of a call's stream holds."""
