@@ -4,7 +4,6 @@ Two rules (ARCHITECTURE.md, one idea): what is refused before the claim raises a
 the claim is a `Result` with an error, in the record.
 """
 
-import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -29,15 +28,14 @@ from toolwire.core.result import Result, failed
 from toolwire.engine.attaching import attached
 from toolwire.engine.catalog import Catalog, Entry
 from toolwire.engine.claims import Claim, Submission, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
-from toolwire.engine.deadline import Timekeeper
+from toolwire.engine.deadline import Timekeeper, Watched
 from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
 from toolwire.engine.held_keys import HeldKeys
 from toolwire.engine.offload import encode_record, unpack
+from toolwire.engine.prompt_calls import PromptCalls, failure_of
 from toolwire.engine.record import CallRecord, Listener, Observer, Record
 from toolwire.engine.recorder import Recorder
 from toolwire.engine.retention import sweep_for_ever
-
-logger = logging.getLogger("toolwire.engine")
 
 MAX_CLAIM_TRIES = 5
 
@@ -62,6 +60,7 @@ class Engine:
         self._keys = HeldKeys(self.limits.joins)
         self._tasks: TaskGroup | None = None
         self.observers: list[Observer] = []
+        self.prompt_calls = PromptCalls(clock, self.endings, self.observers)
         self._new_scope = anyio.CancelScope
 
     @asynccontextmanager
@@ -103,13 +102,21 @@ class Engine:
             self._tasks = None
             stopped.set()
 
-    async def submit(self, call: Call, catalog: Catalog, listener: Listener | None = None) -> Submission:
+    @property
+    def ready(self) -> bool:
+        """Whether a plain call would be taken now, and need not wait for room."""
+        return self._tasks is not None and not self.recorder.full
+
+    async def submit(
+        self, call: Call, catalog: Catalog, listener: Listener | None = None, watcher: Watched | None = None
+    ) -> Submission:
         """Run a call, or find the one that its idempotency key stands for, and wait for the end.
 
         Args:
             call: what to run.
             catalog: the tools of the endpoint that it came to.
             listener: told of the call's events while this waits; not of those of a call that was there already.
+            watcher: of a plain call: looked at when it is not over within a tick.
 
         Raises:
             ToolwireError: it was refused before the claim, or (`ServiceTimeout`) the request's time is up while the
@@ -124,11 +131,12 @@ class Engine:
         durable = call.durable
         if durable and call.outlives_request:
             return await self._submit_detached(call, catalog, listener)
-        if self.recorder.full:
-            await self._wait_for_room(call)
+        if self.recorder.full and not await self.recorder.room(call.deadline - self.clock.now()):
+            raise ServiceTimeout(TIMEOUT_TEXT, task_id=call.id, retryable=False)
         if call.attachments:
             call = await attached(call, catalog)
         record, entry, ops = self._admit(call, catalog, listener)
+        record.watcher = watcher
         if durable:
             await self._commit(record, ops)
         elif ops:
@@ -207,12 +215,6 @@ class Engine:
         self.start(record, handler)
         if claim is not None:
             self._keys.hold(scope_of(record.call), claim, record)
-
-    async def _wait_for_room(self, call: Call) -> None:
-        with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())) as scope:
-            await self.recorder.room()
-        if scope.cancelled_caught:
-            raise ServiceTimeout(TIMEOUT_TEXT, task_id=call.id, retryable=False)
 
     def _admit(self, call: Call, catalog: Catalog, listener: Listener | None) -> tuple[Record, Entry, Sequence[Op]]:
         """All that may refuse a call before its claim, and what its provider has committed with that."""
@@ -359,11 +361,8 @@ class Engine:
                         await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
                     if record.verdict is None:
                         result = await handler(call, record.emit)
-        except ToolwireError as error:
-            result = failed(error.told, error.code, error.data or None)
-        except Exception:
-            logger.exception("call %s of %r failed inside its provider", call.id, call.tool)
-            result = failed(f"the tool failed inside the server (reference {call.id})", "internal_error")
+        except Exception as error:  # noqa: BLE001 -- it is the end of the call, and logged as that
+            result = failure_of(call, error)
         finally:
             if record.call.durable:  # it may have become a task
                 await self._end_durably(record, result)

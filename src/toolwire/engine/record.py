@@ -16,7 +16,7 @@ from toolwire.core.handler import Delegate
 from toolwire.core.ports import Clock
 from toolwire.core.result import Result
 from toolwire.core.tasking import MakeTask
-from toolwire.engine.deadline import Timer
+from toolwire.engine.deadline import Timer, Watched
 
 logger = logging.getLogger("toolwire.engine")
 
@@ -83,32 +83,32 @@ class Record:
         slow: told once when the call is not over within a tick of its beginning.
         verdict: what the call ends with when its handler was stopped.
         timer: rings at the call's last moment, unless the call is over within a tick.
+        watcher: looked at with the record, when the call is not over within a tick.
     """
 
-    __slots__ = ("_done", "_last_progress", "_news", "asker", "call", "clock", "completed_at", "confidential",
-                 "created_at", "delegate", "events", "listeners", "make_task", "result", "scope", "seq", "slow",
-                 "timer", "verdict")  # fmt: skip
+    # Most calls never have most of this: as the class's, it costs them nothing.
+    completed_at: float | None = None
+    result: Result | None = None
+    events: deque[Stamped] | None = None
+    listeners: list[Listener] | None = None
+    delegate: Delegate | None = None
+    scope: anyio.CancelScope | None = None
+    verdict: Result | None = None
+    timer: Timer | None = None
+    asker: Asker | None = None
+    make_task: MakeTask | None = None
+    slow: "Callable[[Record], None] | None" = None
+    watcher: Watched | None = None
+    confidential = False
+    seq = 0
+    _last_progress = float("-inf")
+    _done: anyio.Event | None = None
+    _news: anyio.Event | None = None
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
         self.call = call
         self.clock = clock
         self.created_at = clock.now() if created_at is None else created_at
-        self.completed_at: float | None = None
-        self.result: Result | None = None
-        self.events: deque[Stamped] | None = None
-        self.listeners: list[Listener] | None = None
-        self.delegate: Delegate | None = None
-        self.scope: anyio.CancelScope | None = None
-        self.verdict: Result | None = None
-        self.timer: Timer | None = None
-        self.asker: Asker | None = None
-        self.make_task: MakeTask | None = None
-        self.slow: Callable[[Record], None] | None = None
-        self.confidential = False
-        self.seq = 0
-        self._last_progress = float("-inf")
-        self._done: anyio.Event | None = None
-        self._news: anyio.Event | None = None
 
     @property
     def over(self) -> bool:
@@ -119,6 +119,8 @@ class Record:
         """See `deadline.Watched`."""
         if self.slow is not None:
             self.slow(self)
+        if self.watcher is not None:
+            self.watcher.still_going()
 
     def emit(self, event: Event) -> None:
         """Append an event and tell the listeners. Progress that would not rise is raised by one."""

@@ -1,6 +1,7 @@
 """Writes behind what need not be committed before it is answered; it does not decide what that is."""
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 
 import anyio
@@ -62,11 +63,14 @@ class Recorder:
         """Whether something was added that is not in the store yet."""
         return bool(self._pending) or self._writing.locked()
 
-    async def room(self) -> None:
-        """Wait until the store has caught up, or fails; the one who submits a call waits here."""
-        while self.full:
-            self._wanted.set()
-            await self._tried.wait()
+    async def room(self, within_s: float = math.inf) -> bool:
+        """Wait until the store has caught up, or fails; the one who submits a call waits here. Says whether it has."""
+        with anyio.move_on_after(max(0.0, within_s)):
+            while self.full:
+                self._wanted.set()
+                await self._tried.wait()
+            return True
+        return False
 
     async def caught_up(self) -> None:
         """Have written without delay what was added before; come back when it is, or cannot be."""

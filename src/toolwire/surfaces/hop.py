@@ -17,7 +17,7 @@ class Facts(Struct):
     """What headers say that have passed all checks of headers alone: the same for every request that has them.
 
     `version` is that of the initialize wire, `None` on the other one, where `routing` is what the routing headers were
-    found to say. `key` is the idempotency key.
+    found to say. `key` is the idempotency key. `plain` says that they ask for nothing that a plain call has not.
     """
 
     accepted: Accepted
@@ -25,6 +25,7 @@ class Facts(Struct):
     version: str | None
     key: str | None
     routing: Routing | None = None
+    plain: bool = False
 
 
 class Hop:
@@ -63,5 +64,7 @@ class Hop:
             None if key is None else key.decode("latin-1"),
         )
         if self.whole is not None:
+            has_session = facts.version is not None and b"mcp-session-id" in headers
+            facts.plain = facts.accepted.json and key is None and not has_session
             self.whole.memo[Facts] = facts
         return facts

@@ -21,7 +21,6 @@ from toolwire.core.errors import (
     InvalidRequest,
     MethodNotAllowed,
     NotAcceptable,
-    ServiceUnavailable,
     ToolwireError,
 )
 from toolwire.core.ids import new_id
@@ -41,12 +40,14 @@ from toolwire.surfaces.limits import (
     read_body,
 )
 from toolwire.surfaces.mcp_methods import KEEPING, LASTING, answer
+from toolwire.surfaces.plain_calls import read_plain, serve_plain
 from toolwire.surfaces.resume import Resumption, is_said
 from toolwire.surfaces.running import Running
+from toolwire.surfaces.sending import part, retry_later, send_reply, stopping
 from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
 from toolwire.surfaces.standalone import Standalone
-from toolwire.surfaces.streams import ResumeLimits, Stream, Streams
-from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
+from toolwire.surfaces.streams import ResumeLimits, Streams
+from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
 from toolwire.wire.mcp.client_features import pack_capabilities
 from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing, names_version, read_meta
 from toolwire.wire.mcp.param_headers import check_param_headers
@@ -56,8 +57,6 @@ from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, is_
 logger = logging.getLogger("toolwire.surfaces")
 
 REPLAYED_HEADER = (b"idempotency-replayed", b"true")
-LAST_WORDS_S = 1.0
-"""How long a request that is cancelled may take to say so to its client."""
 
 
 class HttpSettings(Struct, frozen=True):
@@ -138,6 +137,11 @@ class McpHttp:
         else:
             message = decode(await read_body(hop.receive, hop.headers, limit))
         version = facts.version
+        if facts.plain and isinstance(message, Message) and self._tasks is not None:
+            plain = read_plain(self.engine, facts, admission, message)
+            if plain is not None:
+                await serve_plain(self, hop, plain, partial(self._exchange, hop, facts.accepted, self._tasks))
+                return
         if isinstance(message, Posted):
             if version is None:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
@@ -154,7 +158,7 @@ class McpHttp:
                 _check_envelope(hop, asked, facts)
         except ToolwireError as error:
             reply = error_reply(asked, error)
-            await send_plain(hop.send, reply.status, reply.body, _retry_later(reply))
+            await send_plain(hop.send, reply.status, reply.body, retry_later(reply))
             return
         if message.is_request:
             await self._request(hop, asked, facts.accepted)
@@ -190,18 +194,15 @@ class McpHttp:
 
     async def _request(self, hop: Hop, asked: Asked, accepted: Accepted) -> None:
         if self._tasks is None:
-            refusal = error_reply(asked, _stopping())
+            refusal = error_reply(asked, stopping())
             await send_plain(hop.send, refusal.status, refusal.body)
             return
-        exchange = Exchange(hop.send, self._tasks, accepted.sse, hop.whole, self._settings.write_timeout_s)
+        exchange = self._exchange(hop, accepted, self._tasks)
         is_call = asked.message.method in LASTING
         try:
             reply = await (self._call(hop, asked, exchange, accepted) if is_call else answer(self.engine, asked))
         except BaseException:
-            # We are cancelled, so the server stops: whoever waits is told, and no stream stays open behind us.
-            with anyio.move_on_after(LAST_WORDS_S, shield=True):
-                last = error_reply(asked, _stopping())
-                await self._finish(exchange, Reply(asked.parting or last.body, last.status))
+            await part(self.streams, exchange, asked)
             raise
         headers: tuple[RawHeader, ...] = ()
         if reply is None:
@@ -209,25 +210,17 @@ class McpHttp:
         elif reply.replayed:
             headers = (REPLAYED_HEADER,)
         elif reply.refused:
-            headers = _retry_later(reply)
+            headers = retry_later(reply)
         elif asked.message.method == "initialize":
             declared = pack_capabilities(asked.message.params.get("capabilities"))
             session = self._sessions.mint(asked.caller, asked.endpoint.agent_id, declared)
             headers = ((b"mcp-session-id", session.id.encode()),)
         if not accepted.json:
             exchange.open_stream(headers)
-        if reply is None or exchange.frames is not None:
-            await self._finish(exchange, reply)
-        elif headers or not exchange.answer(reply.status, reply.body):
-            await exchange.finish(reply.status, reply.body, headers)
+        await send_reply(self.streams, exchange, reply, headers)
 
-    async def _finish(self, exchange: Exchange, reply: Reply | None) -> None:
-        """Send the end of a request wherever its client waits for it; `None` ends without a message."""
-        stream = exchange.frames
-        if isinstance(stream, Stream):
-            await self.streams.finish(stream, reply)
-            reply = None
-        await (exchange.finish(202, None) if reply is None else exchange.finish(reply.status, reply.body))
+    def _exchange(self, hop: Hop, accepted: Accepted, tasks: TaskGroup) -> Exchange:
+        return Exchange(hop.send, tasks, accepted.sse, hop.whole, self._settings.write_timeout_s)
 
     async def _call(self, hop: Hop, asked: Asked, exchange: Exchange, accepted: Accepted) -> Reply | None:
         """A request of `LASTING`; `None` when it was cancelled."""
@@ -341,10 +334,6 @@ class McpHttp:
             self._tasks.start_soon(running.watch_disconnect)
 
 
-def _retry_later(reply: Reply) -> tuple[RawHeader, ...]:
-    return ((b"retry-after", b"%d" % reply.retry_after_s),) if reply.retry_after_s else ()
-
-
 def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:
     """The newer wire alone."""
     message = asked.message
@@ -362,7 +351,3 @@ def _check_envelope(hop: Hop, asked: Asked, facts: Facts) -> None:
 def _not_allowed(hop: Hop, message: str) -> MethodNotAllowed:
     legacy = is_legacy(hop.headers.get(b"mcp-protocol-version"))
     return MethodNotAllowed(message, allow="POST, DELETE" if legacy else "POST")
-
-
-def _stopping() -> ServiceUnavailable:
-    return ServiceUnavailable("the server is stopping; ask again in a moment")

@@ -63,13 +63,18 @@ async def answer(engine: Engine, asked: Asked) -> Reply:
         if method is None:
             raise MethodNotFound(f"method {asked.message.method!r} does not exist on protocol version {asked.version}")
         return await method(engine, asked)
-    except ToolwireError as error:
+    except Exception as error:  # noqa: BLE001 -- the outermost frame that still knows which id to answer to
+        return refused(asked, error)
+
+
+def refused(asked: Asked, error: Exception) -> Reply:
+    """The response to a request that `error` has ended."""
+    if isinstance(error, ToolwireError):
         return error_reply(asked, error)
-    except Exception:  # the outermost frame that still knows which id to answer to
-        request_id = new_id("req")
-        logger.exception("request %s failed inside the server", request_id)
-        mistake = InternalError(f"a mistake of ours; the log has it under {request_id}")
-        return error_reply(asked, mistake, request_id)
+    request_id = new_id("req")
+    logger.error("request %s failed inside the server", request_id, exc_info=error)
+    mistake = InternalError(f"a mistake of ours; the log has it under {request_id}")
+    return error_reply(asked, mistake, request_id)
 
 
 async def _initialize(engine: Engine, asked: Asked) -> Reply:
@@ -111,14 +116,20 @@ async def _tools_call(engine: Engine, asked: Asked) -> Reply:
         if isinstance(submission, Reply):
             return submission
     except InvalidArguments as error:
-        if endpoint.plane == "gateway":
-            raise
-        # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
-        body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
-        return Reply(result_body(asked.message.id, body))
+        return unfit(asked, error)
     may_be_task = terms is not None or submission.record.call.task is not None
     told = created_reply(engine, asked, submission, terms) if may_be_task else None
     return told or ended(asked, submission)
+
+
+def unfit(asked: Asked, error: InvalidArguments) -> Reply:
+    """The response to a call whose arguments do not fit."""
+    endpoint = asked.endpoint
+    if endpoint.plane == "gateway":
+        return error_reply(asked, error)
+    # MCP's own plane: the model called a tool that exists, so the model is told (mcp.md S21).
+    body = tool_result(failed(error.message), None, endpoint.stamp if asked.modern else None, asked.version)
+    return Reply(result_body(asked.message.id, body))
 
 
 async def _submit(

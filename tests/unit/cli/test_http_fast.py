@@ -82,14 +82,14 @@ class Talk:
             await anyio.lowlevel.checkpoint()
 
     async def answer(self) -> bytes:
-        head = await self._until(b"\r\n\r\n")
+        head = await self.until(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", head)
         if length is not None:
             while len(self._left) < int(length[1]):
                 self._left += await self._stream.receive()
             body, self._left = self._left[: int(length[1])], self._left[int(length[1]) :]
             return head + body
-        return head + (await self._until(b"0\r\n\r\n") if b"chunked" in head else b"")
+        return head + (await self.until(b"0\r\n\r\n") if b"chunked" in head else b"")
 
     async def ask(self, *pieces: bytes) -> bytes:
         await self.send(*pieces)
@@ -109,7 +109,7 @@ class Talk:
                 said += await self._stream.receive()
         return said
 
-    async def _until(self, end: bytes) -> bytes:
+    async def until(self, end: bytes) -> bytes:
         while end not in self._left:
             self._left += await self._stream.receive()
         found, _, self._left = self._left.partition(end)

@@ -19,6 +19,10 @@ from toolwire.wire.mcp.replies import Stamp
 _encode = msgspec.json.Encoder().encode
 
 
+ANSWER_PARAMS = frozenset({"inputResponses", "requestState"})
+"""The parameters by which a request is a repeat that brings answers."""
+
+
 class Answers(Struct, frozen=True):
     """What a repeated request brings: answers by key, and the state as it was given out."""
 
@@ -28,7 +32,7 @@ class Answers(Struct, frozen=True):
 
 def has_answers(message: Message) -> bool:
     """Whether a request is a repeat that brings answers."""
-    return "inputResponses" in message.params or "requestState" in message.params
+    return not ANSWER_PARAMS.isdisjoint(message.params)
 
 
 def read_answers(message: Message) -> Answers:

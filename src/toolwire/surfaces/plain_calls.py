@@ -1,0 +1,200 @@
+"""`tools/call` that brings nothing but a tool's name and its arguments, read in one go; it answers for nothing else.
+
+Most calls are such, and what else a call may bring (a key, a webhook, a progress token, a session, …) then need not be
+asked for one by one. It decides nothing of its own: a request that any check might refuse, or that is more than plain,
+is left to `mcp_http` and `mcp_methods`, which make of a plain one what is made of it here. Spec: contract mcp.md 1.3.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from toolwire.core.call import Call
+from toolwire.core.errors import InvalidArguments
+from toolwire.core.ids import new_id
+from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.engine.catalog import Entry
+from toolwire.engine.claims import Submission
+from toolwire.engine.engine import Engine
+from toolwire.engine.record import Record
+from toolwire.surfaces.asked import Asked, Reply
+from toolwire.surfaces.endpoint import Admission, Endpoint
+from toolwire.surfaces.exchange import Exchange
+from toolwire.surfaces.hop import Facts, Hop
+from toolwire.surfaces.mcp_methods import ended, refused, unfit
+from toolwire.surfaces.running import Running, Watcher
+from toolwire.surfaces.sending import part, retry_later, send_reply
+from toolwire.surfaces.task_state import call_meta
+from toolwire.wire.jsonrpc import Message, result_body
+from toolwire.wire.mcp.asking import ANSWER_PARAMS
+from toolwire.wire.mcp.envelope import CAPABILITIES_KEY, CLIENT_INFO_KEY, VERSION_KEY
+from toolwire.wire.mcp.replies import tool_result
+from toolwire.wire.mcp.versions import LATEST_MODERN
+
+_ENVELOPE = frozenset((VERSION_KEY, CAPABILITIES_KEY, CLIENT_INFO_KEY))
+"""What `_meta` may hold of a request that asks for nothing by it."""
+
+
+class PlainCall(Struct, frozen=True):
+    """A plain call, and the request that it came in by. `version` is `None` on 2026-07-28."""
+
+    call: Call
+    entry: Entry
+    endpoint: Endpoint
+    message: Message
+    version: str | None
+    began_at: float
+
+    def asked(self) -> Asked:
+        """The request as those know it who answer for more than plain ones."""
+        call, modern = self.call, self.version is None
+        return Asked(self.message, call.caller, self.endpoint, self.version or LATEST_MODERN, modern, call_id=call.id)
+
+
+def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Message) -> PlainCall | None:
+    """The call that a request is, if all that it says is plain and passes every check; else `None`."""
+    params, endpoint = message.params, admission.endpoint
+    capabilities = _declared(facts, message)
+    arguments = as_object(params.get("arguments"))
+    if capabilities is None or arguments is None:
+        return None
+    entry = endpoint.catalog.get(params["name"])
+    if entry is None or not _is_plain(entry, endpoint, arguments):
+        return None
+    if entry.may_ask and (capabilities or not ANSWER_PARAMS.isdisjoint(params)):
+        return None
+    now, own_s = engine.clock.now(), entry.tool.timeout_s
+    call = Call(
+        new_id("call"),
+        admission.caller,
+        entry.tool.name,
+        arguments,
+        now + (endpoint.call_timeout_s if own_s is None else own_s),
+        endpoint.agent_id,
+        context_id=None if endpoint.owns_context is None else new_id("ch"),
+        client_capabilities=capabilities or None,
+    )
+    if not engine.ready or (endpoint.watch is not None and endpoint.watch.stands(call)):
+        return None
+    return PlainCall(call, entry, endpoint, message, facts.version, now)
+
+
+def _declared(facts: Facts, message: Message) -> JsonObject | None:
+    """What the client of a plain `tools/call` can do; `None` if it is none, or its headers say something else."""
+    params = message.params
+    if message.method != "tools/call" or not message.is_request:
+        return None
+    if facts.version is not None:
+        return None if "_meta" in params or type(params.get("name")) is not str else {}
+    routing, meta = facts.routing, as_object(params.get("_meta"))
+    if routing is None or routing.method != "tools/call" or params.get("name") != routing.name:
+        return None
+    if meta is None or not _ENVELOPE.issuperset(meta) or meta.get(VERSION_KEY) != routing.version:
+        return None
+    return as_object(meta.get(CAPABILITIES_KEY))
+
+
+def _is_plain(entry: Entry, endpoint: Endpoint, arguments: JsonObject) -> bool:
+    """Whether the tool and its arguments ask for nothing else."""
+    tool = entry.tool
+    if tool.task != "never" or tool.name in endpoint.mirrored():
+        return False
+    if endpoint.take_extras is None:
+        return True
+    extras = endpoint.take_extras(tool.name, arguments)
+    return extras.arguments is arguments and not (extras.idempotency_key or extras.attachments or extras.context_id)
+
+
+async def serve_plain(host: Watcher, hop: Hop, plain: PlainCall, new_exchange: Callable[[], Exchange]) -> None:
+    """Run a plain call and answer its request.
+
+    Args:
+        host: looks after it if it takes long.
+        hop: the HTTP request.
+        plain: the call.
+        new_exchange: makes what an answer goes out on that cannot be sent at once.
+    """
+    if plain.entry.is_prompt and plain.entry.delegate is None:
+        reply = _answer_at_once(host.engine, plain)
+        if hop.whole is None or reply.retry_after_s or not hop.whole.answer(reply.status, reply.body):
+            await send_reply(host.streams, new_exchange(), reply, retry_later(reply))
+        return
+    late = _Late(host, hop, plain, new_exchange)
+    try:
+        reply = await _answer(host.engine, plain, late)
+    except BaseException:
+        await part(host.streams, late.exchange or new_exchange(), plain.asked())
+        raise
+    finally:
+        late.end()
+    if (
+        late.exchange is not None
+        or hop.whole is None
+        or reply.retry_after_s
+        or not hop.whole.answer(reply.status, reply.body)
+    ):
+        await send_reply(host.streams, late.exchange or new_exchange(), reply, retry_later(reply))
+
+
+def _answer_at_once(engine: Engine, plain: PlainCall) -> Reply:
+    try:
+        record = engine.prompt_calls.run(plain.call, plain.entry, plain.began_at)
+    except Exception as error:  # noqa: BLE001 -- as `mcp_methods.answer`
+        return _refused(plain, error)
+    return _ended(plain, record)
+
+
+async def _answer(engine: Engine, plain: PlainCall, late: "_Late") -> Reply:
+    try:
+        submission = await engine.submit(plain.call, plain.endpoint.catalog, None, late)
+    except Exception as error:  # noqa: BLE001 -- as `mcp_methods.answer`
+        return _refused(plain, error)
+    return _ended(plain, submission.record)
+
+
+def _refused(plain: PlainCall, error: Exception) -> Reply:
+    return unfit(plain.asked(), error) if isinstance(error, InvalidArguments) else refused(plain.asked(), error)
+
+
+def _ended(plain: PlainCall, record: Record) -> Reply:
+    result, endpoint = record.result, plain.endpoint
+    assert result is not None
+    if result.error is not None:
+        return ended(plain.asked(), Submission(record))
+    meta, version = call_meta(endpoint, plain.call), plain.version
+    body = tool_result(result, meta, endpoint.stamp if version is None else None, version or LATEST_MODERN)
+    return Reply(result_body(plain.message.id, body))
+
+
+class _Late:
+    """Looks after a plain call that has not ended within a tick, as after any other request that lasts.
+
+    Attributes:
+        exchange: what its answer goes out on from then on.
+    """
+
+    __slots__ = ("_hop", "_host", "_new_exchange", "_plain", "_running", "exchange", "over")
+
+    def __init__(self, host: Watcher, hop: Hop, plain: PlainCall, new_exchange: Callable[[], Exchange]) -> None:
+        self._host = host
+        self._hop = hop
+        self._plain = plain
+        self._new_exchange = new_exchange
+        self._running: Running | None = None
+        self.exchange: Exchange | None = None
+        self.over = False
+
+    def still_going(self) -> None:
+        """See `engine.deadline.Watched`."""
+        self.exchange = exchange = self._new_exchange()
+        self._running = Running(self._host, self._hop, self._plain.asked(), exchange)
+        self._running.still_going()
+
+    def end(self) -> None:
+        """The answer is known; leave no cycle behind for the collector."""
+        self.over = True
+        if self._running is not None:
+            self._running.end()
+        nothing: Any = None
+        self._hop = self._new_exchange = nothing
