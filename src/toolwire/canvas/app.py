@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from toolwire.canvas.card_frames import CardFrames
 from toolwire.core.errors import ToolwireError
 from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.limits import Guard, map_headers
@@ -22,6 +23,7 @@ class CanvasApp:
         is_toolbox: whether a path is one of them.
         rest: everything else over HTTP.
         sockets: the WebSockets, by path.
+        frames: the files of cards, which pages of other origins ask for, too.
         guard: tells our own Host and Origin from others' on WebSockets; over HTTP each surface asks it by itself.
     """
 
@@ -31,22 +33,27 @@ class CanvasApp:
         is_toolbox: Callable[[str], bool],
         rest: ASGIApp,
         sockets: Callable[[str], ASGIApp | None],
+        frames: CardFrames,
         guard: Guard,
     ) -> None:
         self._mcp = mcp
         self._is_toolbox = is_toolbox
         self._rest = rest
         self._sockets = sockets
+        self._frames = frames
         self._guard = guard
         self._shared: ASGIApp = with_cors(self._answer, guard)
 
     def serves(self, path: str) -> bool:
         """Whether a path is the canvas' own."""
-        return path.startswith(_BELOW) or path in PREFIXES or self._is_toolbox(path)
+        return path.startswith(_BELOW) or path in PREFIXES or self._frames.serves(path) or self._is_toolbox(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or WebSocket."""
-        await self._shared(scope, receive, send)
+        if scope["type"] == "http" and self._frames.serves(scope["path"]):
+            await self._frames(scope, receive, send)
+        else:
+            await self._shared(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]

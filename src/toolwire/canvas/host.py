@@ -13,6 +13,7 @@ from toolwire.canvas.app import CanvasApp
 from toolwire.canvas.arrow_log import ArrowLog
 from toolwire.canvas.card_calls import CardCalls
 from toolwire.canvas.card_connections import CardConnections
+from toolwire.canvas.card_frames import CardFrames
 from toolwire.canvas.card_link import PATH as CARD_LINK
 from toolwire.canvas.card_link import CardLinks
 from toolwire.canvas.card_log import CardLog
@@ -50,7 +51,7 @@ from toolwire.canvas.shown import Shown
 from toolwire.canvas.states import CardStates
 from toolwire.canvas.terminal_stream import TerminalStreams
 from toolwire.canvas.terminals import Terminals
-from toolwire.canvas.told import tell_of_agents, tell_of_boards, tell_of_states
+from toolwire.canvas.told import tell_of_agents, tell_of_boards, tell_of_packages, tell_of_states
 from toolwire.canvas.told_toolboxes import tell_of_toolboxes
 from toolwire.canvas.toolbox import Toolboxes
 from toolwire.canvas.toolbox_door import ToolboxDoor
@@ -110,16 +111,18 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     states = CardStates(directory, cards.connections, terminals)
     shown = Shown(workspaces, states)
     tell_of_boards(workspaces, feed, shown)
+    tell_of_packages(packages, workspaces, feed)
     tell_of_states(workspaces, cards.connections, feed, states)
     tell_of_agents(directory, workspaces, feed, states, engine.timekeeper)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
+    frames = CardFrames(packages, opened.secret, guard, config.public_url)
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))
     routes = [
         *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card, cards.storage).routes(),
         *boards.routes(),
         *EditRoutes(reader, editor, shown, boards.check_card, boards.check_changed).routes(),
-        *_other_routes(reader, workspaces, packages, cards, terminals),
+        *_other_routes(reader, workspaces, packages, frames, cards, terminals),
     ]
     mailboxes = Mailboxes(messages, opened.store, engine.recorder, opened.clock, config.history_ttl_s)
     arrow_calls = ArrowCalls(workspaces, cards.arrows, engine.timekeeper)
@@ -146,11 +149,6 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     await mailboxes.load()
     streams = TerminalStreams(directory, workspaces, terminals, HeldOpen(directory))
 
-    def socket_at(path: str) -> ASGIApp | None:
-        if path == CARD_LINK:
-            return cards.links
-        return streams if streams.serves(path) else None
-
     gateway_calls = GatewayCalls(workspaces, feed, engine)
     async with (
         http.running(),
@@ -159,7 +157,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         mailboxes.running(),
         gateway_calls.running(),
     ):
-        app = CanvasApp(http, door.serves, rest, socket_at, guard)
+        app = CanvasApp(http, door.serves, rest, partial(_socket_at, cards.links, streams), frames, guard)
         yield Canvas(app, workspaces, packages, toolboxes, cards.connections, feed, terminals, routes)
 
 
@@ -195,14 +193,26 @@ def _cards(
 
 
 def _other_routes(
-    reader: OwnerReader, workspaces: Workspaces, packages: Packages, cards: _Cards, terminals: Terminals
+    reader: OwnerReader,
+    workspaces: Workspaces,
+    packages: Packages,
+    frames: CardFrames,
+    cards: _Cards,
+    terminals: Terminals,
 ) -> Sequence[BaseRoute]:
     return [
-        *PackageRoutes(reader, packages, workspaces, cards.storage).routes(),
+        *PackageRoutes(reader, packages, frames, workspaces, cards.storage).routes(),
         *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
         *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),
         *TerminalRoutes(reader, workspaces, terminals).routes(),
     ]
+
+
+def _socket_at(links: CardLinks, streams: TerminalStreams, path: str) -> ASGIApp | None:
+    """What answers the WebSockets of a path."""
+    if path == CARD_LINK:
+        return links
+    return streams if streams.serves(path) else None
 
 
 def _toolbox_url(config: Config, agent_id: str) -> str:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolwire.canvas.card_frames import CardFrames
 from toolwire.canvas.card_storage import CardStorage, copy_holder
 from toolwire.canvas.consent import changes, reach
 from toolwire.canvas.packages import Offer, Package, Packages
@@ -43,13 +44,22 @@ class PackageRoutes:
     Args:
         reader: reads requests.
         packages: all packages.
+        frames: where their pages are.
         workspaces: where their copies stand.
         storage: what they keep.
     """
 
-    def __init__(self, reader: OwnerReader, packages: Packages, workspaces: Workspaces, storage: CardStorage) -> None:
+    def __init__(
+        self,
+        reader: OwnerReader,
+        packages: Packages,
+        frames: CardFrames,
+        workspaces: Workspaces,
+        storage: CardStorage,
+    ) -> None:
         self._reader = reader
         self._packages = packages
+        self._frames = frames
         self._workspaces = workspaces
         self._storage = storage
 
@@ -144,6 +154,10 @@ class PackageRoutes:
             "permissions": [_shown_permission(one) for one in manifest.permissions],
             "reach": reach(manifest),
             "diff": [msgspec.to_builtins(change) for change in diff],
+            "frame": self._frames.entry(package),
+            "icon": self._frames.icon(package),
+            "size": {"width": manifest.size[0], "height": manifest.size[1]},
+            "program": manifest.is_python,
             "warnings": [msgspec.to_builtins(warning) for warning in offer.warnings],
         }
 

@@ -5,6 +5,7 @@ Calls, questions, lines and terminals are told of by whoever has them.
 
 from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.identity import Directory
+from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.shown import Shown, StateOf, shown_arrow
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import PutArrow, PutCard, RemoveArrow, RemoveCard, difference
@@ -54,6 +55,17 @@ def tell_of_states(workspaces: Workspaces, connections: CardConnections, feed: F
 
     connections.on_attached(on_changed)
     connections.on_lost(lambda connection, _: on_changed(connection))
+
+
+def tell_of_packages(packages: Packages, workspaces: Workspaces, feed: Feed) -> None:
+    """Tell `feed` of every package that is accepted, switched or removed from now on, on all boards of its owner."""
+
+    def on_changed(package: Package) -> None:
+        for workspace in workspaces.all():
+            if workspace.owner == package.owner:
+                feed.tell(workspace.id, "package", {"package": package.id, "removed": package.removed})
+
+    packages.on_changed(on_changed)
 
 
 def tell_of_agents(

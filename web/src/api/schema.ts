@@ -3136,6 +3136,9 @@ export interface components {
         /**
          * CardPackage
          * @description A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that.
+         *
+         *     `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
+         *     its picture.
          */
         CardPackage: {
             package: string;
@@ -3155,6 +3158,10 @@ export interface components {
             permissions: components["schemas"]["PackagePermission"][];
             reach: string[];
             diff: components["schemas"]["PackageChange"][];
+            frame: string | null;
+            icon: string | null;
+            size: components["schemas"]["CardSize"];
+            program: boolean;
             warnings: Record<string, unknown>[];
         };
         /**
@@ -3191,6 +3198,14 @@ export interface components {
             name: string;
             text: string;
             asks: boolean;
+        };
+        /**
+         * CardSize
+         * @description How large a new copy is, in pixels.
+         */
+        CardSize: {
+            width: number;
+            height: number;
         };
         /**
          * NewPackage

@@ -45,8 +45,19 @@ class PackageChange(Struct, frozen=True):
     asks: bool
 
 
+class CardSize(Struct, frozen=True, kw_only=True):
+    """How large a new copy is, in pixels."""
+
+    width: int
+    height: int
+
+
 class CardPackage(Struct, frozen=True, kw_only=True):
-    """A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that."""
+    """A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that.
+
+    `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
+    its picture.
+    """
 
     package: str
     name: str
@@ -63,6 +74,10 @@ class CardPackage(Struct, frozen=True, kw_only=True):
     permissions: list[PackagePermission]
     reach: list[str]
     diff: list[PackageChange]
+    frame: str | None
+    icon: str | None
+    size: CardSize
+    program: bool
     warnings: list[JsonObject]
 
 
