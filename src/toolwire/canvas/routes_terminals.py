@@ -105,9 +105,9 @@ class TerminalRoutes:
 
     @described("oag", TerminalStatus, errors="conflict")
     async def start(self, request: Request) -> Response:
-        """Start the program of an agent's card."""
+        """Start the shell of a terminal that has ended, or the program of an agent's card."""
         workspace, card = self._find(request)
-        await self._terminals.start_agent(workspace, card)
+        await self._terminals.start(workspace, card)
         return answer({"status": self._terminals.status(card)})
 
     @described("oag", errors="conflict")

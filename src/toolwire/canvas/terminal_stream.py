@@ -1,8 +1,11 @@
 """`WS /api/v1/terminals/{c}/stream`, as a bare ASGI callable: what a terminal prints, and what is typed into it.
 
 Binary messages are bytes of the terminal, in both directions. Text messages are JSON: to the host
-`{"type": "input", "data": "…"}` and `{"type": "resize", "columns": 80, "rows": 24}`; from it `{"type": "reset"}`, when
-some output was too long ago to be kept, and `{"type": "error", "code": "…", "message": "…"}`.
+`{"type": "input", "data": "…"}` and `{"type": "resize", "columns": 80, "rows": 24}`; from it, first and whenever it has
+changed, `{"type": "state", "status", "exit_code", "columns", "rows", "answers"}`: how the terminal does, its size, and
+whether this reader is the one who answers what programs ask of the terminal; `{"type": "live"}` after all that had been
+printed before; `{"type": "reset"}`, when some output was too long ago to be kept; and
+`{"type": "error", "code": "…", "message": "…"}`.
 """
 
 import logging
@@ -16,7 +19,8 @@ from msgspec import Struct
 
 from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory, Visitor
-from toolwire.canvas.terminal.tail import Follower
+from toolwire.canvas.terminal.kept import Look
+from toolwire.canvas.terminal.tail import Piece
 from toolwire.canvas.terminals import Terminals
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
@@ -76,22 +80,24 @@ class TerminalStreams:
             return
         try:
             visitor, workspace, card = self._admit(scope)
-            follower = await self._terminals.follow(workspace, card)
+            look = await self._terminals.look(workspace, card)
         except ToolwireError as error:
             await refuse_handshake(scope, send, error)
             return
-        await send({"type": "websocket.accept"})
         try:
-            serving = self._serve(follower, workspace, card, receive, send)
+            await send({"type": "websocket.accept"})
+            serving = self._serve(look, workspace, card, receive, send)
             if await self._held.is_revoked_during(visitor.key_id, serving):
                 await _close(send, POLICY, "its key was revoked")
         except Exception:
             logger.exception("the stream of terminal %s failed inside the server", card.id)
             await _close(send, FAILED, "internal_error")
+        finally:
+            look.end()
 
-    async def _serve(self, follower: Follower, workspace: Workspace, card: Card, receive: Receive, send: Send) -> None:
+    async def _serve(self, look: Look, workspace: Workspace, card: Card, receive: Receive, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write, follower, send, tasks)
+            tasks.start_soon(self._write, look, send, tasks)
             await self._read(workspace, card, receive, send)
             tasks.cancel_scope.cancel()
 
@@ -111,7 +117,7 @@ class TerminalStreams:
                 await self._take(workspace, card, event)
             except ToolwireError as error:
                 told = {"type": "error", "code": error.code, "message": error.told}
-                await _post(send, {"type": "websocket.send", "text": _encode(told).decode()})
+                await _say(send, told)
 
     async def _take(self, workspace: Workspace, card: Card, event: MutableMapping[str, Any]) -> None:
         data = event.get("bytes")
@@ -128,14 +134,31 @@ class TerminalStreams:
             case Resize(columns, rows):
                 await self._terminals.resize(workspace, card, columns, rows)
 
-    async def _write(self, follower: Follower, send: Send, tasks: TaskGroup) -> None:
-        """Send what is printed until the terminal is gone."""
-        while (piece := await follower.next()) is not None:
-            if piece.missed:
-                await _post(send, {"type": "websocket.send", "text": '{"type":"reset"}'})
-            await _post(send, {"type": "websocket.send", "bytes": piece.data})
+    async def _write(self, look: Look, send: Send, tasks: TaskGroup) -> None:
+        """Send what is printed, and how the terminal does, until it is gone."""
+        await _say(send, await look.state())
+        if look.pieces.is_behind and (past := await look.pieces.next()) is not None:
+            await _show(send, past)
+        await _say(send, {"type": "live"})
+        tasks.start_soon(self._tell_states, look, send)
+        while (piece := await look.pieces.next()) is not None:
+            await _show(send, piece)
         await _close(send, GONE, "the terminal's card was removed")
         tasks.cancel_scope.cancel()
+
+    async def _tell_states(self, look: Look, send: Send) -> None:
+        while True:
+            await _say(send, await look.state())
+
+
+async def _show(send: Send, piece: Piece) -> None:
+    if piece.missed:
+        await _say(send, {"type": "reset"})
+    await _post(send, {"type": "websocket.send", "bytes": piece.data})
+
+
+async def _say(send: Send, told: Any) -> None:
+    await _post(send, {"type": "websocket.send", "text": _encode(told).decode()})
 
 
 async def _post(send: Send, message: MutableMapping[str, Any]) -> None:

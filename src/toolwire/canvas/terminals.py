@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from toolwire.canvas.identity import Directory, check_trust
 from toolwire.canvas.peers import Status
+from toolwire.canvas.terminal.kept import Look, Terminal
 from toolwire.canvas.terminal.program import Program
 from toolwire.canvas.terminal.pty_process import PtyProcess
 from toolwire.canvas.terminal.shell import Place, Shell
-from toolwire.canvas.terminal.tail import Follower, Tail
 from toolwire.canvas.terminal.text import rendered
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
@@ -35,8 +35,6 @@ from toolwire.wire.card_messages import CommandResult
 
 logger = logging.getLogger("toolwire.canvas")
 
-COLUMNS: Final = 120
-ROWS: Final = 32
 MAX_COLUMNS: Final = 1_000
 MAX_RUNNING: Final = 100
 """Programs of all terminals together."""
@@ -55,36 +53,6 @@ _INHERITED: Final = frozenset(
     " SSL_CERT_DIR NODE_EXTRA_CA_CERTS http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY".split()
 )
 _INHERITED_PREFIXES: Final = ("LC_", "XDG_")
-
-
-class Terminal:
-    """One card's terminal: what it shows outlives the programs in it."""
-
-    def __init__(self, owner: str, workspace_id: str) -> None:
-        self.owner = owner
-        self.workspace_id = workspace_id
-        self.tail = Tail()
-        self.program: Program | None = None
-        self.starting = anyio.Lock()
-        self.columns = COLUMNS
-        self.rows = ROWS
-        self.wanted = True
-        self.plain = False
-        self.told: tuple[Status, int | None] = ("idle", None)
-
-    @property
-    def running(self) -> Program | None:
-        """The program in it, while that has not ended."""
-        return self.program if self.program is not None and self.program.exit_code is None else None
-
-    @property
-    def status(self) -> Status:
-        """How it does."""
-        if self.program is None:
-            return "idle"
-        if self.program.exit_code is not None:
-            return "exited"
-        return "working" if self.program.is_busy else "idle"
 
 
 class Terminals:
@@ -160,10 +128,7 @@ class Terminals:
         """
         if not (2 <= columns <= MAX_COLUMNS and 2 <= rows <= MAX_COLUMNS):
             raise InvalidParam(f"columns and rows go from 2 to {MAX_COLUMNS}", param="columns")
-        kept = self._of(workspace, terminal)
-        kept.columns, kept.rows = columns, rows
-        if kept.running is not None:
-            kept.running.pty.resize(columns, rows)
+        self._of(workspace, terminal).resize(columns, rows)
 
     async def kill(self, workspace: Workspace, terminal: Card) -> None:
         """End what runs in a terminal, with everything that it has started; a shell starts anew when it is used."""
@@ -177,24 +142,33 @@ class Terminals:
         text = rendered(self._of(workspace, terminal).tail.latest()).rstrip()
         return "\n".join(text.split("\n")[-lines:])
 
-    async def follow(self, workspace: Workspace, terminal: Card) -> Follower:
-        """What a terminal shows, byte for byte, from what is kept of the past on; a shell is started for it.
+    async def look(self, workspace: Workspace, terminal: Card) -> Look:
+        """Look at what a terminal shows, byte for byte; its first shell is started for that, a later one is not.
 
         Raises:
             Forbidden, Conflict, ServiceUnavailable: it cannot be started.
         """
         kept = self._of(workspace, terminal)
-        if terminal.kind == "terminal":
+        if terminal.kind == "terminal" and kept.program is None:
             await self._shell(workspace, terminal)
-        return kept.tail.follow()
+        return Look(kept)
 
-    async def start_agent(self, workspace: Workspace, card: Card) -> None:
-        """Start the program in the content of an agent's card, with its toolbox in the environment.
+    async def start(self, workspace: Workspace, card: Card) -> None:
+        """Start a terminal's shell, or the program of an agent's card.
 
         Raises:
             Conflict: it runs already, or the card has no program.
             Forbidden, ServiceUnavailable: it cannot be started.
         """
+        if card.kind != "terminal":
+            await self._start_agent(workspace, card)
+        elif self._of(workspace, card).running is not None:
+            raise Conflict("the terminal's shell is running already; end it first")
+        else:
+            await self._shell(workspace, card)
+
+    async def _start_agent(self, workspace: Workspace, card: Card) -> None:
+        """Start the program in the content of an agent's card, with its toolbox in the environment."""
         kept = self._of(workspace, card)
         async with kept.starting:
             if kept.running is not None:
@@ -215,6 +189,7 @@ class Terminals:
                 }
                 shell = shutil.which("bash", path=environment.get("PATH")) or "/bin/sh"
                 program = (shell, "-c", command)
+                kept.begin_afresh()
                 pty = await PtyProcess.start(
                     program, place.cwd, environment, place.columns, place.rows, place.room.name
                 )
@@ -267,6 +242,7 @@ class Terminals:
                 kept.plain = kept.plain or (isinstance(kept.program, Shell) and not kept.program.has_begun)
                 place = replace(place, plain=kept.plain)
                 async with _removing_on_failure(at_end := (partial(_remove_folder, place.room),)):
+                    kept.begin_afresh()
                     running = await Shell.start(place, kept.tail)
                     await self._keep(card.id, kept, running, at_end)
             return running
@@ -304,7 +280,8 @@ class Terminals:
 
     def _tell(self, card_id: str, kept: Terminal) -> None:
         """Tell those who look at the board how a terminal does, where that is news."""
-        state = (kept.status, None if kept.program is None else kept.program.exit_code)
+        kept.tell()
+        state = (kept.status, kept.exit_code)
         if kept.wanted and state != kept.told:
             kept.told = state
             moment = {"card": card_id, "status": state[0], "exit_code": state[1]}

@@ -36,6 +36,17 @@ class WireTerminal(WireCard):
     async def tell(self, **message: Any) -> None:
         self._push({"type": "websocket.receive", "text": msgspec.json.encode(message).decode()})
 
+    async def state(self, **wanted: Any) -> None:
+        """Wait until the state that was told last is like this."""
+        with anyio.fail_after(10):
+            while not (self.states and wanted.items() <= self.states[-1].items()):
+                self._got = anyio.Event()
+                await self._got.wait()
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        return [told for told in self.told if told["type"] == "state"]
+
     async def until(self, words: bytes) -> None:
         """Wait until something is shown."""
         with anyio.fail_after(10):
@@ -126,7 +137,36 @@ async def test_what_is_no_message_is_told_and_ends_nothing(tmp_path: Path) -> No
                 await wire.say(text)
             await wire.type(b"echo o''n\r")
             await wire.until(b"on\r\n")
-            assert [told["code"] for told in wire.told] == [*["invalid_request"] * 4, "invalid_param"]
+            assert [told["code"] for told in wire.told if told["type"] == "error"] == [
+                *["invalid_request"] * 4,
+                "invalid_param",
+            ]
+
+
+async def test_all_who_look_see_one_size_and_one_of_them_answers_programs(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        terminal = await terminal_on(site)
+        await run(site, terminal, "echo past")
+        async with looking(site, terminal) as first, looking(site, terminal) as second:
+            await first.state(columns=120, rows=32, answers=True)
+            await second.state(columns=120, rows=32, answers=False)
+            await second.tell(type="resize", columns=77, rows=22)
+            await first.state(columns=77, rows=22)
+            await first.hang_up()
+            await second.state(columns=77, answers=True)
+            assert second.told.index({"type": "live"}) == 1
+
+
+async def test_a_shell_that_has_ended_stays_so_until_it_is_started(tmp_path: Path) -> None:
+    async with open_site(tmp_path) as site:
+        terminal = await terminal_on(site)
+        await run(site, terminal, "printf '\\033[?1049h'; exit 3")
+        async with looking(site, terminal) as wire:
+            await wire.state(status="exited", exit_code=3)
+            assert (await site.ask("POST", f"/terminals/{terminal}/start"))["status"] != "exited"
+            await site.ask("POST", f"/terminals/{terminal}/start", status=409)
+            await wire.state(status="idle", exit_code=None)
+            await wire.until(b"\033[?1047l")
 
 
 async def test_a_stream_ends_with_its_card(tmp_path: Path) -> None:

@@ -1467,7 +1467,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start the program of an agent's card. */
+        /** Start the shell of a terminal that has ended, or the program of an agent's card. */
         post: operations["terminal_start"];
         delete?: never;
         options?: never;

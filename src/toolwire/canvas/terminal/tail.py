@@ -73,6 +73,11 @@ class Follower:
         self._tail = tail
         self._offset = offset
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are bytes that it has not read."""
+        return self._tail.end > self._offset
+
     async def next(self) -> Piece | None:
         """The next bytes, when they come; `None` when the terminal is gone."""
         data = await self._tail.after(self._offset)
