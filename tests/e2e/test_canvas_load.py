@@ -15,7 +15,7 @@ from tests.e2e.canvas_hosts import Host, running_host, toolbox
 from tests.e2e.running import eventually
 from tests.e2e.test_python_card import text_of, write_card
 from tests.pids import until_gone
-from toolwire.canvas.card_calls import MAX_IN_FLIGHT
+from toolwire.canvas.card_lines import MAX_IN_FLIGHT
 from toolwire.canvas.history import MAX_STEPS
 
 pytestmark = pytest.mark.e2e

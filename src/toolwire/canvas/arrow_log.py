@@ -1,16 +1,19 @@
 """The calls of each arrow: what is told of them while they run, and what is kept of them; it runs none.
 
-A label follows the feed: one moment `call` when a call begins, at each progress and when it ends. The log keeps short
-previews alone, and of an arrow that is not recorded nothing of what went through (cards.md 63-65, decisions 38, 39).
+A label follows the feed: one moment `call` when a call begins, at each progress and when it ends. The store keeps short
+previews alone, memory the latest calls as they were, and of an arrow that is not recorded nothing is kept of what went
+through (cards.md 63-65, decisions 38, 39).
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from toolwire.canvas.secret_values import without_secrets
+from toolwire.canvas.whole_calls import ProgressLine, WholeCall, WholeCalls
 from toolwire.core.board import Arrow
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Put, Store
@@ -51,12 +54,19 @@ class LoggedCall(Struct, frozen=True, omit_defaults=True):
 
 
 class RunningCall:
-    """A call on its way through an arrow. `update` it as it goes on, and `end` it once."""
+    """A call on its way through an arrow. `update` it as it goes on, and `end` it once.
+
+    Attributes:
+        place: where it goes.
+        logged: what is told of it.
+        stop: ends it at its user's wish, if whoever runs it can.
+    """
 
     def __init__(self, log: "ArrowLog", place: "Place", logged: LoggedCall) -> None:
         self._log = log
         self.place = place
         self.logged = logged
+        self.stop: Callable[[], None] | None = None
 
     def progress(self, text: str) -> None:
         """The latest line of it."""
@@ -98,11 +108,18 @@ class ArrowLog:
         self._feed = feed
         self._history_ttl_s = history_ttl_s
         self._held: OrderedDict[str, deque[LoggedCall]] = OrderedDict()
+        self._whole = WholeCalls()
         self._running: dict[str, dict[str, RunningCall]] = {}
 
-    def begin(self, place: Place, call_id: str, tool: str, caller: AgentRef, arguments: JsonObject) -> RunningCall:
-        """A call goes through an arrow from now on."""
-        shown = json_preview(arguments) if place.arrow.recorded else ""
+    def begin(
+        self, place: Place, call_id: str, tool: str, caller: AgentRef, arguments: JsonObject, schema: JsonObject
+    ) -> RunningCall:
+        """A call goes through an arrow from now on; `schema` says what of its arguments is secret."""
+        shown = ""
+        if place.arrow.recorded:
+            kept, hidden = without_secrets(arguments, schema)
+            shown = json_preview(kept)
+            self._whole.begin(place.arrow.id, call_id, kept, hidden)
         logged = LoggedCall(call_id, tool, caller, self._clock.now(), arguments=shown)
         running = RunningCall(self, place, logged)
         self._running.setdefault(place.arrow.id, {})[call_id] = running
@@ -111,6 +128,9 @@ class ArrowLog:
 
     def update(self, running: RunningCall, logged: LoggedCall) -> None:
         """Tell of a call what is new."""
+        whole = self.whole(running.place.arrow.id, logged.call_id)
+        if whole is not None and logged.progress and logged.progress != running.logged.progress:
+            whole.say(ProgressLine(self._clock.now(), logged.progress))
         running.logged = logged
         self._tell(running)
 
@@ -130,32 +150,66 @@ class ArrowLog:
         mine.pop(ended.call_id, None)
         if not mine:
             self._running.pop(place.arrow.id, None)
+        self._whole.end(place.arrow.id, ended.call_id, result)
         self._hold(place.arrow.id, ended)
         key, expires_at = f"{place.arrow.id}/{ended.call_id}", self._clock.now() + self._history_ttl_s
         self._recorder.add(lambda: (Put("arrow_call", place.owner, key, _encode(ended), None, expires_at),))
         self.update(running, ended)
 
-    async def read(self, owner: str, arrow_id: str, limit: int, after: str | None = None) -> list[LoggedCall]:
-        """The latest calls of an arrow, or those after the call `after`; the oldest first, running ones last.
+    async def read(
+        self, owner: str, arrow_id: str, limit: int, after: str | None = None, before: str | None = None
+    ) -> list[LoggedCall]:
+        """The latest calls of an arrow, at most `limit`; the oldest first, running ones last.
+
+        Args:
+            owner: whose arrow it is.
+            arrow_id: the arrow.
+            limit: how many.
+            after: only calls after this one, and of those the first.
+            before: only calls before this one, and of those the last.
 
         Raises:
             StoreUnavailable: the store cannot be read.
         """
-        held = self._held.get(arrow_id)
-        if held is None:
-            held = await self._load(owner, arrow_id)
-        running = [one.logged for one in self._running.get(arrow_id, {}).values()]
-        known = [*held, *running]
+        known = await self._known(owner, arrow_id)
+        ids = [call.call_id for call in known]
+        if before in ids:
+            known = known[: ids.index(before)]
+        elif before is not None:  # it is not kept any more
+            known = [call for call in known if call.call_id < before]
         if after is None:
             return known[-limit:]
         ids = [call.call_id for call in known]
         if after in ids:
             return known[ids.index(after) + 1 :][:limit]
-        return [call for call in known if call.call_id > after][:limit]  # it is not kept any more
+        return [call for call in known if call.call_id > after][:limit]
+
+    async def find(self, owner: str, arrow_id: str, call_id: str) -> LoggedCall | None:
+        """One call of an arrow, if it is still kept.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        return next((one for one in await self._known(owner, arrow_id) if one.call_id == call_id), None)
+
+    def whole(self, arrow_id: str, call_id: str) -> WholeCall | None:
+        """A call as it was, if it is one of the latest and was recorded."""
+        return self._whole.get(arrow_id, call_id)
+
+    def running(self, arrow_id: str, call_id: str) -> RunningCall | None:
+        """A call that runs."""
+        return self._running.get(arrow_id, {}).get(call_id)
 
     def let_go(self, arrow_id: str) -> None:
         """The arrow is gone for good: what is kept of it ends with its time."""
         self._held.pop(arrow_id, None)
+        self._whole.forget(arrow_id)
+
+    async def _known(self, owner: str, arrow_id: str) -> list[LoggedCall]:
+        held = self._held.get(arrow_id)
+        if held is None:
+            held = await self._load(owner, arrow_id)
+        return [*held, *(one.logged for one in self._running.get(arrow_id, {}).values())]
 
     async def _load(self, owner: str, arrow_id: str) -> deque[LoggedCall]:
         await self._recorder.caught_up()

@@ -16,9 +16,11 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from toolwire.canvas.arrow_log import ArrowLog, Place
+from toolwire.canvas.card_lines import CardLines
 from toolwire.canvas.card_port import WAKE_S, Connection, Connections, DidNotStart
 from toolwire.canvas.card_results import result_of
 from toolwire.canvas.copies import Copy, copies_of, is_granted, picked, reached
+from toolwire.canvas.errands import STOPPED, Errands
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.progress import Progressing
@@ -29,6 +31,7 @@ from toolwire.core.confidential import keep_confidential
 from toolwire.core.errors import PackageNotFound
 from toolwire.core.event import Progress
 from toolwire.core.handler import Emit
+from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock
 from toolwire.core.result import Result, failed
 from toolwire.engine.deadline import Timekeeper
@@ -46,8 +49,6 @@ logger = logging.getLogger("toolwire.canvas")
 
 CARD_ARGUMENT = "card"
 """Added to every tool's parameters, and taken out again before the card sees them (cards.md 14-17)."""
-MAX_IN_FLIGHT = 16
-"""Calls that one copy has at once; more wait in line (decision 37)."""
 UPDATED = "the card was updated"
 REMEMBERED_ENDS = 1024
 """Calls whose end is remembered, to tell how late an answer is."""
@@ -115,6 +116,7 @@ class CardCalls:
         log: is told of every call.
         timekeeper: times progress.
         clock: tells the time.
+        errands: the calls that owners make.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class CardCalls:
         log: ArrowLog,
         timekeeper: Timekeeper,
         clock: Clock,
+        errands: Errands,
     ) -> None:
         self._workspaces = workspaces
         self._packages = packages
@@ -132,8 +135,9 @@ class CardCalls:
         self._log = log
         self._timekeeper = timekeeper
         self._clock = clock
+        self._errands = errands
         self._flights: dict[str, _Flight] = {}
-        self._lines: dict[tuple[str, str], _Line] = {}
+        self._lines = CardLines()
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._listeners: list[EndListener] = []
         workspaces.on_changed(self._on_workspace)
@@ -146,15 +150,17 @@ class CardCalls:
     async def call(self, call: Call, emit: Emit, agent: AgentInfo, target: Target) -> Result:
         """Run a call of an agent through one of its arrows; its arguments have been checked."""
         named = call.arguments.get(CARD_ARGUMENT)
-        copies = copies_of(reached(self._workspaces, agent.owner, agent.agent_id), target.package, target.tool)
+        found = self._errands.copies(call, reached(self._workspaces, agent.owner, agent.agent_id))
+        copies = copies_of(found, target.package, target.tool)
         copy = picked(copies, named, [self._state_of(one) for one in copies])
         if isinstance(copy, Result):
             return copy
         place = Place(agent.owner, copy.workspace.id, copy.arrow)
-        caller = AgentRef(agent.agent_id, copy.agent_card.title)
+        caller = self._errands.caller(call, AgentRef(agent.agent_id, copy.agent_card.title))
         if not copy.arrow.recorded:
             keep_confidential(emit)
-        running = self._log.begin(place, call.id, call.tool, caller, call.arguments)
+        schema = self._schema(agent.owner, target)
+        running = self._log.begin(place, call.id, call.tool, caller, call.arguments, schema)
         steps = 0
 
         def tell(line: str) -> None:
@@ -165,6 +171,7 @@ class CardCalls:
 
         flight = _Flight(call.id, caller, copy, target, Progressing(self._timekeeper, tell))
         self._flights[call.id] = flight
+        running.stop = lambda: flight.stop(failed(STOPPED, "cancelled"), "cancelled", "the user stopped it")
         result: Result | None = None
         try:
             result = await self._run(flight, call)
@@ -277,6 +284,15 @@ class CardCalls:
                     flight.code, flight.reason = "deadline", "the agent's own time is up"
                 connection.send("tools.cancel", ToolCancelData(flight.call_id, flight.code, flight.reason))
 
+    def _schema(self, owner: str, target: Target) -> JsonObject:
+        """What the arguments of a tool may be."""
+        try:
+            package = self._packages.get(owner, target.package)
+        except PackageNotFound:
+            return {}
+        spec = None if package.accepted is None else package.accepted.manifest.tool(target.tool)
+        return {} if spec is None else spec.input_schema
+
     def _look(self, flight: _Flight) -> tuple[Package | None, ToolSpec | Result]:
         """What is called, or why it cannot be called now."""
         copy, target = flight.copy, flight.target
@@ -296,29 +312,13 @@ class CardCalls:
     @asynccontextmanager
     async def _turn(self, flight: _Flight, spec: ToolSpec) -> AsyncGenerator[None]:
         """Wait in line for room at the copy, for as long as the call could last."""
-        key = (flight.copy.card.id, spec.name if spec.concurrency < MAX_IN_FLIGHT else "")
-        line = self._lines.get(key)
-        if line is None:
-            line = self._lines[key] = _Line(spec.concurrency if key[1] else MAX_IN_FLIGHT)
-        line.users += 1
-        try:
-            with anyio.move_on_after(WAKE_S + spec.timeout_ms / 1000) as waiting:
-                await line.room.acquire()
-            if waiting.cancelled_caught:
-                words = (
-                    f"the card had no room for this within {WAKE_S + spec.timeout_ms / 1000:g} s; call it less often"
-                )
+        patience_s = WAKE_S + spec.timeout_ms / 1000
+        async with self._lines.turn(flight.copy.card.id, spec.name, spec.concurrency, patience_s) as has_room:
+            if not has_room:
+                words = f"the card had no room for this within {patience_s:g} s; call it less often"
                 flight.stop(failed(words, "service_timeout"), "deadline", words)
                 await anyio.lowlevel.checkpoint()
-            try:
-                yield
-            finally:
-                if not waiting.cancelled_caught:
-                    line.room.release()
-        finally:
-            line.users -= 1
-            if not line.users:
-                del self._lines[key]
+            yield
 
     def _flight(self, connection: Connection, call_id: str) -> _Flight | None:
         flight = self._flights.get(call_id)
@@ -360,14 +360,6 @@ class CardCalls:
                 flight.stop(_turned_off(flight.copy), "disabled", "the tool was turned off")
             elif flight.connection is not None and package.accepted and flight.digest != package.accepted.digest:
                 flight.stop(failed(f"{UPDATED} while it ran this; call it again", "agent_lost"), "unloaded", UPDATED)
-
-
-class _Line:
-    """Who waits for room, first come, first served."""
-
-    def __init__(self, places: int) -> None:
-        self.room = anyio.Semaphore(places)
-        self.users = 0
 
 
 def _turned_off(copy: Copy) -> Result:

@@ -25,6 +25,7 @@ from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.card_tokens import CardTokens
 from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.editor import Editor
+from toolwire.canvas.errands import Errands
 from toolwire.canvas.families.agents import AgentFamily
 from toolwire.canvas.families.arrows import ArrowCalls
 from toolwire.canvas.families.canvas import CanvasFamily
@@ -36,9 +37,11 @@ from toolwire.canvas.gateway_calls import GatewayCalls
 from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.mailboxes import Mailboxes, Messages
+from toolwire.canvas.own_calls import OwnCalls
 from toolwire.canvas.packages import Packages
 from toolwire.canvas.peers import Peers
 from toolwire.canvas.rest import OwnerReader
+from toolwire.canvas.routes_arrow_calls import ArrowCallRoutes
 from toolwire.canvas.routes_board import BoardRoutes
 from toolwire.canvas.routes_confirmations import ConfirmationRoutes
 from toolwire.canvas.routes_edits import EditRoutes
@@ -59,6 +62,7 @@ from toolwire.canvas.waking import PageWaker
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.compose import Opened
 from toolwire.config import Config
+from toolwire.engine.engine import Engine
 from toolwire.providers.schema import compile_validator
 from toolwire.surfaces.feed import Feed
 from toolwire.surfaces.limits import Guard
@@ -91,6 +95,7 @@ class _Cards(Struct, frozen=True):
     processes: CardProcesses
     confirmations: Confirmations
     storage: CardStorage
+    errands: Errands
 
 
 @asynccontextmanager
@@ -125,7 +130,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         *_other_routes(reader, workspaces, packages, frames, cards, terminals),
     ]
     mailboxes = Mailboxes(messages, opened.store, engine.recorder, opened.clock, config.history_ttl_s)
-    arrow_calls = ArrowCalls(workspaces, cards.arrows, engine.timekeeper)
+    arrow_calls = ArrowCalls(workspaces, cards.arrows, engine.timekeeper, cards.errands)
     families = (
         ConnectionFamily(workspaces, packages, arrow_calls, states),
         TerminalFamily(terminals, arrow_calls),
@@ -137,7 +142,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         workspaces, packages, cards.calls, Families(families), engine, compile_validator, config.call_timeout_s
     )
     tell_of_toolboxes(workspaces, toolboxes, feed)
-    routes += ToolboxRoutes(reader, workspaces, directory, toolboxes, partial(_toolbox_url, config)).routes()
+    routes += _routes_of_tools(config, reader, workspaces, directory, toolboxes, cards, engine)
     rest = RestApp(routes, guard, lambda: 'Bearer realm="canvas"')
     sessions = Sessions(
         opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True
@@ -176,7 +181,8 @@ def _cards(
     processes = CardProcesses(packages, tokens, log, pages, lambda: config.public_url or "")
     connections = CardConnections(processes)
     arrows = ArrowLog(opened.store, engine.recorder, clock, feed, config.history_ttl_s)
-    calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock)
+    errands = Errands()
+    calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock, errands)
     connections.on_lost(calls.lost)
     processes.on_ended(connections.give_up)
     confirmations = Confirmations(calls, clock, feed)
@@ -189,7 +195,7 @@ def _cards(
     close_replaced(packages, connections)
     stop_unplaced(workspaces, processes)
     forget_removed(workspaces, packages, log, arrows, confirmations)
-    return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage)
+    return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage, errands)
 
 
 def _other_routes(
@@ -202,7 +208,7 @@ def _other_routes(
 ) -> Sequence[BaseRoute]:
     return [
         *PackageRoutes(reader, packages, frames, workspaces, cards.storage).routes(),
-        *LogRoutes(reader, workspaces, cards.arrows, cards.log).routes(),
+        *LogRoutes(reader, workspaces, cards.log).routes(),
         *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),
         *TerminalRoutes(reader, workspaces, terminals).routes(),
     ]
@@ -213,6 +219,22 @@ def _socket_at(links: CardLinks, streams: TerminalStreams, path: str) -> ASGIApp
     if path == CARD_LINK:
         return links
     return streams if streams.serves(path) else None
+
+
+def _routes_of_tools(
+    config: Config,
+    reader: OwnerReader,
+    workspaces: Workspaces,
+    directory: Directory,
+    toolboxes: Toolboxes,
+    cards: _Cards,
+    engine: Engine,
+) -> Sequence[BaseRoute]:
+    own_calls = OwnCalls(workspaces, directory, toolboxes, engine, cards.errands, config.call_timeout_s)
+    return [
+        *ToolboxRoutes(reader, workspaces, directory, toolboxes, partial(_toolbox_url, config)).routes(),
+        *ArrowCallRoutes(reader, workspaces, cards.arrows, own_calls).routes(),
+    ]
 
 
 def _toolbox_url(config: Config, agent_id: str) -> str:

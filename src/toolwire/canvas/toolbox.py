@@ -5,7 +5,7 @@ An agent that does not notice changes of its list has two tools that never chang
 (decision 2).
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -62,6 +62,10 @@ class BuiltIns(Protocol):
 
     def tools(self, agent: AgentInfo, found: Sequence[Copy]) -> Sequence[LocalTool]:
         """Those of an agent that reaches these cards."""
+        ...
+
+    def by_arrow(self, agent: AgentInfo, found: Sequence[Copy]) -> Sequence[LocalTool]:
+        """Those among them whose calls go through an arrow."""
         ...
 
 
@@ -137,7 +141,7 @@ class Toolboxes:
         self._calls = calls
         self._built_ins = built_ins
         self._engine = engine
-        self._compile = compile_schema
+        self.compile = partial(compile_for_copies, compile_schema)
         self._call_timeout_s = call_timeout_s
         self._toolboxes: dict[str, Toolbox] = {}
         self._listeners: list[Callable[[Toolbox], None]] = []
@@ -164,18 +168,21 @@ class Toolboxes:
 
     def grants(self, agent: AgentInfo) -> Sequence[tuple[Copy, Sequence[str]]]:
         """The cards that an agent's arrows reach, each with the names of the tools that come by that arrow."""
-        packages = self._packages.of_owner(agent.owner)
-        always = {local.tool.name for local in self._built_ins.tools(agent, ())}
+        found = reached(self._workspaces, agent.owner, agent.agent_id)
+        return [(copy, list(self.by_arrow(agent, (copy,)))) for copy in found]
 
-        def names(copy: Copy) -> list[str]:
-            own = [local.tool.name for local in self._built_ins.tools(agent, (copy,))]
-            of_card = [tool.name for package in packages for tool, _ in self._granted(package, (copy,))]
-            return [name for name in (*own, *of_card) if name not in always and not name.startswith(ALWAYS)]
+    def by_arrow(self, agent: AgentInfo, found: Sequence[Copy]) -> dict[str, LocalTool]:
+        """The tools whose calls go through the arrows to the cards among `found`, by name."""
+        offered = (*self._built_ins.by_arrow(agent, found), *self._of_cards(agent, found))
+        return {one.tool.name: one for one in offered}
 
-        return [(copy, names(copy)) for copy in reached(self._workspaces, agent.owner, agent.agent_id)]
+    def _of_cards(self, agent: AgentInfo, found: Sequence[Copy]) -> Iterator[LocalTool]:
+        for package in self._packages.of_owner(agent.owner):
+            for tool, target in self._granted(package, found):
+                yield _Local(tool, self._handler(agent, target))
 
     def _new(self, agent: AgentInfo) -> Toolbox:
-        catalog, changes = ListedCatalog(partial(compile_for_copies, self._compile), self._engine.clock), Changes()
+        catalog, changes = ListedCatalog(self.compile, self._engine.clock), Changes()
         endpoint = Endpoint(
             agent_id="",
             name="toolwire",
@@ -223,16 +230,11 @@ class Toolboxes:
         """Offer what the arrows grant now, and say so where that is news."""
         toolbox.is_stale = False
         found = reached(self._workspaces, toolbox.agent.owner, toolbox.agent.agent_id)
-        tools: dict[str, Tool] = {}
-        handlers: dict[str, Handler] = {}
-        for local in (*self._constant(toolbox), *self._built_ins.tools(toolbox.agent, found)):
-            tools[local.tool.name], handlers[local.tool.name] = local.tool, local.handler
-        for package in self._packages.of_owner(toolbox.agent.owner):
-            for tool, target in self._granted(package, found):
-                tools[tool.name], handlers[tool.name] = tool, self._handler(toolbox.agent, target)
-        toolbox.handlers = handlers
+        built_in = (*self._constant(toolbox), *self._built_ins.tools(toolbox.agent, found))
+        offered = {one.tool.name: one for one in (*built_in, *self._of_cards(toolbox.agent, found))}
+        toolbox.handlers = {name: one.handler for name, one in offered.items()}
         before, toolbox.ways = toolbox.ways, {copy.arrow.id: _way_of(copy.arrow) for copy in found}
-        is_news = toolbox.catalog.replace(tools.values(), toolbox)
+        is_news = toolbox.catalog.replace([one.tool for one in offered.values()], toolbox)
         if is_news:
             toolbox.changes.tell(ListChanged("tools"))
         if is_news or before != toolbox.ways:
@@ -267,7 +269,7 @@ class Toolboxes:
         async def call_tool(call: Call, emit: Emit) -> Result:
             return await self._call_inner(self.of(toolbox.agent), call, emit)
 
-        return _Constant(LIST_TOOLS, list_tools), _Constant(CALL_TOOL, call_tool)
+        return _Local(LIST_TOOLS, list_tools), _Local(CALL_TOOL, call_tool)
 
     async def _call_inner(self, toolbox: Toolbox, call: Call, emit: Emit) -> Result:
         """A call made by way of `toolwire_call_tool`: a call like any other."""
@@ -302,7 +304,7 @@ class Toolboxes:
         return record.result
 
 
-class _Constant(Struct, frozen=True):
+class _Local(Struct, frozen=True):
     tool: Tool
     handler: Handler
 

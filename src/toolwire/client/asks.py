@@ -91,6 +91,11 @@ def post(path: str, answers: type[T], body: Any = UNSET, *, key: str | None = No
     return _sent("POST", path, answers, body, {} if key is None else {"idempotency-key": key}, key is not None)
 
 
+def done(path: str) -> Ask[None]:
+    """Have something done that answers nothing."""
+    return _sent("POST", path, None, UNSET, {}, False)
+
+
 def patch(path: str, answers: type[T], body: Any, version: int | None = None) -> Ask[T]:
     """Change something; with `version`, only if nobody has changed it since."""
     return _sent("PATCH", path, answers, body, if_match(version), False)

@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from toolwire.client.asks import Ask, Watch, delete, get, given, if_match, part, patch, post, present
+from toolwire.client.asks import Ask, Watch, delete, done, get, given, if_match, part, patch, post, present
 from toolwire.client.doors import D, Group, Method, Stream
 from toolwire.core.board import Board, CardKind
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.answers.boards import (
     AddedCard,
     ArrowCalls,
+    ArrowTools,
+    BegunCall,
     BoardArrow,
     BoardCard,
     CardLines,
     EditedBoard,
+    WholeArrowCall,
     Workspace,
     WorkspaceExport,
     WorkspaceList,
@@ -165,11 +168,40 @@ class CardCalls(Group[D]):
 
     @Method
     def arrow_calls(
-        self, workspace: str, arrow: str, *, after: str | None = None, limit: int | None = None
+        self,
+        workspace: str,
+        arrow: str,
+        *,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
     ) -> Ask[ArrowCalls]:
-        """The latest calls by way of an arrow, or those after one of them, the oldest first."""
-        query = {"after": after, "limit": limit}
+        """The latest calls by way of an arrow, or those after or before one of them, the oldest first."""
+        query = {"after": after, "before": before, "limit": limit}
         return get(f"{_workspace(workspace)}/arrows/{part(arrow)}/log", ArrowCalls, query)
+
+    @Method
+    def arrow_call(self, workspace: str, arrow: str, call: str) -> Ask[WholeArrowCall]:
+        """One call by way of an arrow, in full where it is one of the latest."""
+        return get(f"{_workspace(workspace)}/arrows/{part(arrow)}/log/{part(call)}", WholeArrowCall)
+
+    @Method
+    def arrow_tools(self, workspace: str, arrow: str, *, agent: str | None = None) -> Ask[ArrowTools]:
+        """What an arrow lets through; with `agent`, of two agents that it joins, in whose place."""
+        return get(f"{_workspace(workspace)}/arrows/{part(arrow)}/tools", ArrowTools, {"agent": agent})
+
+    @Method
+    def call_through(
+        self, workspace: str, arrow: str, tool: str, arguments: JsonObject | None = None, *, agent: str | None = None
+    ) -> Ask[BegunCall]:
+        """Call a tool that an arrow lets through, as the agent at its end would."""
+        body = present(tool=tool, arguments=arguments or {}, agent=agent)
+        return post(f"{_workspace(workspace)}/arrows/{part(arrow)}/calls", BegunCall, body)
+
+    @Method
+    def cancel_call(self, workspace: str, arrow: str, call: str) -> Ask[None]:
+        """End a call by way of an arrow, whoever made it."""
+        return done(f"{_workspace(workspace)}/arrows/{part(arrow)}/calls/{part(call)}/cancel")
 
 
 class PackageCalls(Group[D]):

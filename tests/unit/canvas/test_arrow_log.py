@@ -30,7 +30,7 @@ async def test_calls_of_one_millisecond_are_in_their_order_and_read_on_from_any_
     async with running(store) as engine:
         log = ArrowLog(store, engine.recorder, Steps(), Feed(), 3600)
         for call_id in ("call_c", "call_a", "call_d", "call_b"):
-            log.begin(PLACE, call_id, "work", WRITER, {}).end(text_result("done"))
+            log.begin(PLACE, call_id, "work", WRITER, {}, {}).end(text_result("done"))
 
         async def ids(**more: Any) -> list[str]:
             return [call.call_id for call in await log.read("alice", "arrow_1", 10, **more)]

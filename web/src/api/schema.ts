@@ -1339,23 +1339,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/workspaces/{w}/arrows/{a}/log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The latest `limit` calls of an arrow, or those after the call `after`; the oldest first. */
-        get: operations["log_arrow"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/workspaces/{w}/cards/{c}/log": {
         parameters: {
             query?: never;
@@ -1554,6 +1537,91 @@ export interface paths {
         get: operations["toolbox_clients"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/arrows/{a}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest `limit` calls of an arrow, or those after the call `after`; the oldest first. */
+        get: operations["arrowcall_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/arrows/{a}/log/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One call of an arrow, in full where it is one of the latest. */
+        get: operations["arrowcall_whole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/arrows/{a}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tools that an arrow lets through, with what they take. */
+        get: operations["arrowcall_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/arrows/{a}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a tool that an arrow lets through, as the agent at its end would; the arrow tells how it goes on. */
+        post: operations["arrowcall_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{w}/arrows/{a}/calls/{call}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a call that runs, whoever made it. */
+        post: operations["arrowcall_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3240,39 +3308,6 @@ export interface components {
             accept: boolean;
         };
         /**
-         * ArrowCalls
-         * @description Calls of an arrow, the oldest first.
-         */
-        ArrowCalls: {
-            calls: components["schemas"]["ArrowCall"][];
-        };
-        /**
-         * ArrowCall
-         * @description A call by way of an arrow; texts are previews.
-         */
-        ArrowCall: {
-            call_id: string;
-            tool: string;
-            caller: components["schemas"]["ArrowCaller"];
-            status: string;
-            /** Format: date-time */
-            started_at: string;
-            ended_at: string | null;
-            arguments: string;
-            progress: string;
-            result_preview: string;
-            /** @default null */
-            error?: string | null;
-        };
-        /**
-         * ArrowCaller
-         * @description Who has called by way of an arrow.
-         */
-        ArrowCaller: {
-            id: string;
-            name: string;
-        };
-        /**
          * CardLines
          * @description Lines of a card, the oldest first.
          */
@@ -3458,6 +3493,110 @@ export interface components {
             title: string;
             file: string;
             text: string;
+        };
+        /**
+         * ArrowCalls
+         * @description Calls of an arrow, the oldest first.
+         */
+        ArrowCalls: {
+            calls: components["schemas"]["ArrowCall"][];
+        };
+        /**
+         * ArrowCall
+         * @description A call by way of an arrow; texts are previews.
+         */
+        ArrowCall: {
+            call_id: string;
+            tool: string;
+            caller: components["schemas"]["ArrowCaller"];
+            status: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            arguments: string;
+            progress: string;
+            result_preview: string;
+            /** @default null */
+            error?: string | null;
+        };
+        /**
+         * ArrowCaller
+         * @description Who has called by way of an arrow.
+         */
+        ArrowCaller: {
+            id: string;
+            name: string;
+        };
+        /**
+         * WholeArrowCall
+         * @description One call by way of an arrow, in full: while it runs, and for as long as it is one of the latest.
+         *
+         *     `sent` are its arguments without secrets, `hidden` are JSON pointers to those; `content` and `structured` are its
+         *     result. `sent` is `None` where only previews are left, `content` also while it runs.
+         */
+        WholeArrowCall: {
+            call_id: string;
+            tool: string;
+            caller: components["schemas"]["ArrowCaller"];
+            status: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            arguments: string;
+            progress: string;
+            result_preview: string;
+            /** @default null */
+            error?: string | null;
+            sent: Record<string, unknown> | null;
+            hidden: string[];
+            lines: components["schemas"]["ArrowLine"][];
+            content: (components["schemas"]["Text"] | components["schemas"]["Image"] | components["schemas"]["Audio"] | components["schemas"]["Link"] | components["schemas"]["Embedded"])[] | null;
+            structured?: unknown;
+        };
+        /**
+         * ArrowLine
+         * @description What a call has told of its progress.
+         */
+        ArrowLine: {
+            /** Format: date-time */
+            at: string;
+            text: string;
+        };
+        /**
+         * ArrowTools
+         * @description What an arrow lets through.
+         */
+        ArrowTools: {
+            tools: components["schemas"]["ArrowTool"][];
+        };
+        /**
+         * ArrowTool
+         * @description A tool that an arrow lets through, as the agent at its end sees it.
+         */
+        ArrowTool: {
+            name: string;
+            title: string | null;
+            description: string;
+            input_schema: Record<string, unknown>;
+            read_only: boolean;
+        };
+        /**
+         * BegunCall
+         * @description A call that was made; the log of its arrow tells the rest.
+         */
+        BegunCall: {
+            call_id: string;
+        };
+        /**
+         * OwnCall
+         * @description The body of `POST …/calls`. `agent` is in whose place it is made, where the arrow joins two agents.
+         */
+        OwnCall: {
+            tool: string;
+            /** @default {} */
+            arguments?: Record<string, unknown>;
+            /** @default null */
+            agent?: string | null;
         };
     };
     responses: {
@@ -4177,6 +4316,38 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "agent_not_found" | "card_not_found" | "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: agent_not_found, arrow_not_found, route_not_found, workspace_not_found */
+        "404.agent_not_found.arrow_not_found.route_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "agent_not_found" | "arrow_not_found" | "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: agent_not_found, arrow_not_found, route_not_found, tool_not_found, workspace_not_found */
+        "404.agent_not_found.arrow_not_found.route_not_found.tool_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "agent_not_found" | "arrow_not_found" | "route_not_found" | "tool_not_found" | "workspace_not_found";
                     };
                 };
             };
@@ -8238,46 +8409,6 @@ export interface operations {
             503: components["responses"]["503.agent_service_unavailable"];
         };
     };
-    log_arrow: {
-        parameters: {
-            query?: {
-                /** @description how many */
-                limit?: number;
-                /** @description only calls after this one */
-                after?: string;
-            };
-            header?: never;
-            path: {
-                w: string;
-                a: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description the answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        success: true;
-                        data: components["schemas"]["ArrowCalls"];
-                    };
-                };
-            };
-            400: components["responses"]["400.invalid_param.invalid_request"];
-            401: components["responses"]["401.unauthorized"];
-            403: components["responses"]["403.forbidden.origin_not_allowed"];
-            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
-            405: components["responses"]["405.method_not_allowed"];
-            421: components["responses"]["421.host_not_allowed"];
-            500: components["responses"]["500.internal_error"];
-            503: components["responses"]["503.agent_service_unavailable"];
-        };
-    };
     log_card: {
         parameters: {
             query?: never;
@@ -8695,6 +8826,194 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
             404: components["responses"]["404.agent_not_found.card_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            409: components["responses"]["409.conflict"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_list: {
+        parameters: {
+            query?: {
+                /** @description how many */
+                limit?: number;
+                /** @description only calls after this one */
+                after?: string;
+                /** @description only calls before this one */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                w: string;
+                a: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ArrowCalls"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_whole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+                a: string;
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WholeArrowCall"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_tools: {
+        parameters: {
+            query?: {
+                /** @description in whose place, where two agents are joined; the one it was drawn from by default */
+                agent?: string;
+            };
+            header?: never;
+            path: {
+                w: string;
+                a: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ArrowTools"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.arrow_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_begin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+                a: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCall"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BegunCall"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request.parse_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.arrow_not_found.route_not_found.tool_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                w: string;
+                a: string;
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
             421: components["responses"]["421.host_not_allowed"];

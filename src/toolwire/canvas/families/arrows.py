@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from toolwire.canvas.arrow_log import ArrowLog, Place
 from toolwire.canvas.copies import Copy, is_granted, picked, reached
+from toolwire.canvas.errands import STOPPED, Errands
 from toolwire.canvas.identity import AgentInfo
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
@@ -36,10 +37,11 @@ CARD: JsonObject = {
 
 
 class BuiltIn(Struct, frozen=True):
-    """A tool of our own; see `providers.function.LocalTool`."""
+    """A tool of our own; see `providers.function.LocalTool`. `by_arrow` says that its calls go through one."""
 
     tool: Tool
     handler: Handler
+    by_arrow: bool = False
 
 
 class Passage(Struct, frozen=True):
@@ -107,12 +109,14 @@ class ArrowCalls:
         workspaces: where cards stand.
         log: is told of every call.
         timekeeper: times progress.
+        errands: the calls that owners make.
     """
 
-    def __init__(self, workspaces: Workspaces, log: ArrowLog, timekeeper: Timekeeper) -> None:
+    def __init__(self, workspaces: Workspaces, log: ArrowLog, timekeeper: Timekeeper, errands: Errands) -> None:
         self._workspaces = workspaces
         self._log = log
         self._timekeeper = timekeeper
+        self._errands = errands
         self._flights: set[_Flight] = set()
         workspaces.on_changed(self._on_workspace)
 
@@ -120,7 +124,7 @@ class ArrowCalls:
         """The tools among `offers` that an agent has through the cards that it reaches."""
         for offer in offers:
             if any(_lets(copy, offer) for copy in found):
-                yield BuiltIn(offer.tool, self._handler(agent, offer))
+                yield BuiltIn(offer.tool, self._handler(agent, offer), by_arrow=True)
 
     def _handler(self, agent: AgentInfo, offer: Offer) -> Handler:
         def handle(call: Call, emit: Emit) -> Awaitable[Result]:
@@ -129,7 +133,7 @@ class ArrowCalls:
         return handle
 
     async def _call(self, agent: AgentInfo, offer: Offer, call: Call, emit: Emit) -> Result:
-        found = reached(self._workspaces, agent.owner, agent.agent_id)
+        found = self._errands.copies(call, reached(self._workspaces, agent.owner, agent.agent_id))
         fitting = list({copy.card.id: copy for copy in found if _lets(copy, offer)}.values())
         copy = picked(fitting, call.arguments.get("card"), [offer.state(one) for one in fitting])
         if isinstance(copy, Result):
@@ -137,9 +141,8 @@ class ArrowCalls:
         place = Place(agent.owner, copy.workspace.id, copy.arrow)
         if not copy.arrow.recorded:
             keep_confidential(emit)
-        running = self._log.begin(
-            place, call.id, call.tool, AgentRef(agent.agent_id, copy.agent_card.title), call.arguments
-        )
+        caller = self._errands.caller(call, AgentRef(agent.agent_id, copy.agent_card.title))
+        running = self._log.begin(place, call.id, call.tool, caller, call.arguments, offer.tool.input_schema)
         steps = 0
 
         def tell(line: str) -> None:
@@ -150,6 +153,7 @@ class ArrowCalls:
 
         progress, flight, result = Progressing(self._timekeeper, tell), _Flight(copy, offer.tool.name), None
         self._flights.add(flight)
+        running.stop = lambda: flight.stop(STOPPED, "cancelled")
         try:
             result = await self._run(flight, offer, Passage(call, agent, copy, progress.say))
             return result

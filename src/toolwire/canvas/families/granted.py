@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from toolwire.canvas.copies import Copy
+from toolwire.canvas.families.arrows import BuiltIn
 from toolwire.canvas.identity import AgentInfo
 from toolwire.providers.function import LocalTool
 
@@ -20,3 +21,7 @@ class Families:
     def tools(self, agent: AgentInfo, found: Sequence[Copy]) -> Sequence[LocalTool]:
         """What the cards that an agent reaches give it."""
         return [tool for family in self._families for tool in family(agent, found)]
+
+    def by_arrow(self, agent: AgentInfo, found: Sequence[Copy]) -> Sequence[LocalTool]:
+        """Those among them whose calls go through an arrow."""
+        return [tool for tool in self.tools(agent, found) if isinstance(tool, BuiltIn) and tool.by_arrow]

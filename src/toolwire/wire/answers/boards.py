@@ -3,10 +3,13 @@
 Spec: cards.md, section 7.
 """
 
-from msgspec import Struct
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
 
 from toolwire.core.board import Board, CardKind
 from toolwire.core.jsontypes import JsonObject
+from toolwire.core.result import Content
 from toolwire.wire.answers.times import Time
 
 
@@ -112,6 +115,49 @@ class ArrowCalls(Struct, frozen=True):
     """Calls of an arrow, the oldest first."""
 
     calls: list[ArrowCall]
+
+
+class ArrowLine(Struct, frozen=True):
+    """What a call has told of its progress."""
+
+    at: Time
+    text: str
+
+
+class WholeArrowCall(ArrowCall, frozen=True, kw_only=True):
+    """One call by way of an arrow, in full: while it runs, and for as long as it is one of the latest.
+
+    `sent` are its arguments without secrets, `hidden` are JSON pointers to those; `content` and `structured` are its
+    result. `sent` is `None` where only previews are left, `content` also while it runs.
+    """
+
+    sent: JsonObject | None
+    hidden: list[str]
+    lines: list[ArrowLine]
+    content: list[Content] | None
+    structured: Any | UnsetType = UNSET
+
+
+class ArrowTool(Struct, frozen=True, kw_only=True):
+    """A tool that an arrow lets through, as the agent at its end sees it."""
+
+    name: str
+    title: str | None
+    description: str
+    input_schema: JsonObject
+    read_only: bool
+
+
+class ArrowTools(Struct, frozen=True):
+    """What an arrow lets through."""
+
+    tools: list[ArrowTool]
+
+
+class BegunCall(Struct, frozen=True):
+    """A call that was made; the log of its arrow tells the rest."""
+
+    call_id: str
 
 
 class CardLine(Struct, frozen=True):
