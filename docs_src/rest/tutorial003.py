@@ -8,7 +8,8 @@ from toolwire.client import AsyncClient
 async def main() -> None:
     async with AsyncClient(os.environ["TOOLWIRE_URL"], os.environ["TOOLWIRE_KEY"]) as client:
         kept = await client.files.upload("tides.txt", "text/plain", b"Twice a day.")
-        print(kept.filename, kept.size, await client.files.download(kept.file_id))
+        async for piece in client.files.stream(kept.file_id):
+            print(kept.filename, kept.size, piece)
 
         board = await client.workspaces.create("tides")
         note = await client.cards.add(board.id, "note", title="plan", content={"text": "look at the sea"})

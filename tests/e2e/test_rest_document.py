@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 WAITING = [
     option
-    for name in ("workspace_events", "channel_wait", "delivery_read")
+    for name in ("workspace_events", "record_events", "channel_wait", "delivery_read")
     for option in ("--exclude-operation-id", name)
 ]
 """Left out where there is something to wait for: they take as long as they are told to."""

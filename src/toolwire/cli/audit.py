@@ -13,7 +13,8 @@ from toolwire.cli.output import print_json, print_text
 from toolwire.cli.parameters import HostFlags, JsonFlag
 from toolwire.cli.rest import Rest
 from toolwire.cli.target import target_of
-from toolwire.gateway.audit import FIRST, AuditEntry, first_break
+from toolwire.gateway.audit import FIRST, first_break
+from toolwire.wire.answers.records import AuditEntry
 
 HERE = HostFlags()
 PAGE = 1000

@@ -6,10 +6,12 @@ Spec: gateway.md §6, REST (Agents, Keys).
 from typing import Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from toolwire.client.asks import Ask, delete, get, given, part, patch, post, present
 from toolwire.client.doors import D, Group, Method
-from toolwire.wire.answers.agents import Agent, CreatedAgent, CreatedKey, CreatedOwner, Key, Owner
+from toolwire.wire.answers.agents import Agent, CreatedAgent, CreatedKey, CreatedOwner, Key, Owner, Synced
+from toolwire.wire.link import Registration
 
 KeyKind: TypeAlias = Literal["oag", "bak", "agk"]
 
@@ -45,6 +47,11 @@ class AgentCalls(Group[D]):
         """Change what is given; a `description` of `None` gives the word back to the agent."""
         body = given(mcp_enabled=mcp_enabled, visibility=visibility, description=description, pinned=pinned)
         return patch(f"/agents/{part(agent)}", Agent, body)
+
+    @Method
+    def sync(self, registration: Registration) -> Ask[Synced]:
+        """Say what an agent is, by its own key; a skill that is not there any more is deactivated."""
+        return replace(post("/agents/sync", Synced, {"agents": [registration]}), idempotent=True)
 
     @Method
     def remove(self, agent: str) -> Ask[None]:

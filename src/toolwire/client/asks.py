@@ -18,18 +18,20 @@ API: Final = "/api/v1"
 class Ask(Struct, Generic[T], frozen=True, kw_only=True):
     """One request. `answers` is the type of the `data` that comes back; `bytes` is the body as it is.
 
-    `idempotent` says that it may be sent again when nobody knows whether it arrived. One that is `signed` has its
-    credential in its address and carries no key.
+    `lines` says that no envelope comes, but the items of that list as JSON, one a line. `idempotent` says that it may
+    be sent again when nobody knows whether it arrived. One that is `signed` has its credential in its address and
+    carries no key. `content` is bytes, or what `contents` can send in pieces.
     """
 
     method: str
     path: str
     answers: Any
     query: Mapping[str, str | list[str]] = {}
-    content: bytes | None = None
+    content: Any = None
     headers: Mapping[str, str] = {}
     idempotent: bool = False
     signed: bool = False
+    lines: bool = False
 
 
 class Watch(Struct, Generic[T], frozen=True, kw_only=True):
@@ -101,9 +103,16 @@ def patch(path: str, answers: type[T], body: Any, version: int | None = None) ->
     return _sent("PATCH", path, answers, body, if_match(version), False)
 
 
-def delete(path: str, query: Mapping[str, str] | None = None) -> Ask[None]:
-    """Remove something."""
-    return Ask(method="DELETE", path=API + path, answers=None, query=query or {}, idempotent=True)
+def delete(path: str, query: Mapping[str, str] | None = None, version: int | None = None) -> Ask[None]:
+    """Remove something; with `version`, only if nobody has changed anything since."""
+    return Ask(
+        method="DELETE",
+        path=API + path,
+        answers=None,
+        query=query or {},
+        headers=if_match(version),
+        idempotent=version is None,
+    )
 
 
 def if_match(version: int | None) -> dict[str, str]:
@@ -152,9 +161,11 @@ def answer_of(ask: Ask[T], reply: Reply) -> T:
     answers: Any = ask.answers
     if answers is bytes:
         return reply.content  # pyright: ignore[reportReturnType] - T is bytes
-    if answers is None or reply.status == 204:
+    if answers in (None, type(None)) or reply.status == 204:
         return None  # pyright: ignore[reportReturnType] - T is None
     try:
+        if ask.lines:
+            return msgspec.json.decode(b"[" + b",".join(reply.content.splitlines()) + b"]", type=answers)
         return msgspec.json.decode(reply.content, type=_envelope(answers)).data
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ApiError(f"the answer is not what a Toolwire host says: {error}", "no_toolwire", reply.status) from None

@@ -4,6 +4,7 @@ Spec: cards.md, section 7.
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -28,6 +29,11 @@ from toolwire.wire.answers.boards import (
     WorkspaceSummary,
 )
 from toolwire.wire.answers.packages import CardPackage, CardPackages, ConsentedPackage
+
+T = TypeVar("T")
+
+Place: TypeAlias = tuple[float, float] | tuple[float, float, float, float]
+"""Where a card stands, and its width and height, if they are not to be the usual ones."""
 
 
 class WorkspaceCalls(Group[D]):
@@ -74,25 +80,27 @@ class WorkspaceCalls(Group[D]):
         return replace(post(_workspace(workspace) + "/close", WorkspaceSummary), idempotent=True)
 
     @Method
-    def undo(self, workspace: str) -> Ask[Workspace]:
+    def undo(self, workspace: str, version: int | None = None) -> Ask[Workspace]:
         """Take back the latest edit."""
-        return post(_workspace(workspace) + "/undo", Workspace)
+        return _seen(post(_workspace(workspace) + "/undo", Workspace), version)
 
     @Method
-    def redo(self, workspace: str) -> Ask[Workspace]:
+    def redo(self, workspace: str, version: int | None = None) -> Ask[Workspace]:
         """Do again what was taken back last."""
-        return post(_workspace(workspace) + "/redo", Workspace)
+        return _seen(post(_workspace(workspace) + "/redo", Workspace), version)
 
     @Method
     def edit(self, workspace: str, changes: Sequence[JsonObject], version: int | None = None) -> Ask[EditedBoard]:
         """Change many things on a board in one step, which one undo takes back."""
-        ask = post(_workspace(workspace) + "/edits", EditedBoard, {"changes": list(changes)})
-        return replace(ask, headers={**ask.headers, **if_match(version)})
+        return _seen(post(_workspace(workspace) + "/edits", EditedBoard, {"changes": list(changes)}), version)
 
     @Stream
-    def events(self, workspace: str) -> Watch[JsonObject]:
-        """What happens in a workspace, for as long as somebody reads; over breaks of the connection, too."""
-        return Watch(ask=get(_workspace(workspace) + "/events", Workspace), event=JsonObject)
+    def events(self, workspace: str, after: str | None = None) -> Watch[JsonObject]:
+        """What happens in a workspace, for as long as somebody reads; over breaks of the connection, too.
+
+        With the id of an event, what came `after` it comes first.
+        """
+        return Watch(ask=get(_workspace(workspace) + "/events", Workspace, {"after": after}), event=JsonObject)
 
 
 class CardCalls(Group[D]):
@@ -107,13 +115,14 @@ class CardCalls(Group[D]):
         title: str | None = None,
         package: str | None = None,
         agent: str | None = None,
-        place: tuple[float, float] = (0.0, 0.0),
+        place: Place = (0.0, 0.0),
         content: JsonObject | None = None,
+        version: int | None = None,
     ) -> Ask[AddedCard]:
         """Put a card on the board; one of kind "agent" without `agent` makes the agent, too."""
-        x, y = place
+        (x, y), size = place[:2], place[2:]
         body = present(kind=kind, title=title, package=package, agent_id=agent, x=x, y=y, content=content)
-        return post(_workspace(workspace) + "/cards", AddedCard, body)
+        return _seen(post(_workspace(workspace) + "/cards", AddedCard, body | _size(size)), version)
 
     @Method
     def change(
@@ -131,14 +140,12 @@ class CardCalls(Group[D]):
         body = given(title=title, content=content)
         if place is not None:
             body |= {"x": place[0], "y": place[1]}
-        if size is not None:
-            body |= {"width": size[0], "height": size[1]}
-        return patch(f"{_workspace(workspace)}/cards/{part(card)}", BoardCard, body, version)
+        return patch(f"{_workspace(workspace)}/cards/{part(card)}", BoardCard, body | _size(size), version)
 
     @Method
-    def remove(self, workspace: str, card: str) -> Ask[None]:
+    def remove(self, workspace: str, card: str, version: int | None = None) -> Ask[None]:
         """Remove a card and its arrows."""
-        return delete(f"{_workspace(workspace)}/cards/{part(card)}")
+        return delete(f"{_workspace(workspace)}/cards/{part(card)}", version=version)
 
     @Method
     def log(self, workspace: str, card: str) -> Ask[CardLines]:
@@ -158,13 +165,28 @@ class CardCalls(Group[D]):
     ) -> Ask[BoardArrow]:
         """Draw an arrow: what it joins may be used by the agent at its end from now on."""
         body = present(source=source, target=target, tools=tools, recorded=recorded)
-        ask = post(_workspace(workspace) + "/arrows", BoardArrow, body)
-        return replace(ask, headers={**ask.headers, **if_match(version)})
+        return _seen(post(_workspace(workspace) + "/arrows", BoardArrow, body), version)
 
     @Method
-    def remove_arrow(self, workspace: str, arrow: str) -> Ask[None]:
+    def change_arrow(
+        self,
+        workspace: str,
+        arrow: str,
+        *,
+        source: str | UnsetType = UNSET,
+        target: str | UnsetType = UNSET,
+        tools: Sequence[str] | UnsetType | None = UNSET,
+        recorded: bool | UnsetType = UNSET,
+        version: int | None = None,
+    ) -> Ask[BoardArrow]:
+        """Change what an arrow joins, what it lets through (`tools`; `None` for everything) or what is kept of it."""
+        body = given(source=source, target=target, tools=tools, recorded=recorded)
+        return patch(f"{_workspace(workspace)}/arrows/{part(arrow)}", BoardArrow, body, version)
+
+    @Method
+    def remove_arrow(self, workspace: str, arrow: str, version: int | None = None) -> Ask[None]:
         """Remove an arrow, and with it what it granted."""
-        return delete(f"{_workspace(workspace)}/arrows/{part(arrow)}")
+        return delete(f"{_workspace(workspace)}/arrows/{part(arrow)}", version=version)
 
     @Method
     def arrow_calls(
@@ -232,6 +254,15 @@ class PackageCalls(Group[D]):
     def remove(self, package: str, *, force: bool = False) -> Ask[None]:
         """Remove a package; by force, its copies leave their boards, too."""
         return delete(f"/card-packages/{part(package)}", {"force": "true" if force else "false"})
+
+
+def _seen(ask: Ask[T], version: int | None) -> Ask[T]:
+    """The same, only if nobody has changed the board since that version."""
+    return replace(ask, headers={**ask.headers, **if_match(version)})
+
+
+def _size(size: Sequence[float] | None) -> JsonObject:
+    return {"width": size[0], "height": size[1]} if size else {}
 
 
 def _workspace(workspace: str) -> str:

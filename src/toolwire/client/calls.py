@@ -13,6 +13,7 @@ from toolwire.client.asks import Ask, Watch, get, part, post, present
 from toolwire.client.doors import D, Group, Method, Stream
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.answers.calls import Answer, CallEvent, ErrorEvent, ResultEvent, Task, TaskPage, TaskStatus
+from toolwire.wire.answers.channels import History
 from toolwire.wire.answers.records import CallNews, CallPage, WholeCall
 
 LAST: Final = (ResultEvent, ErrorEvent)
@@ -174,6 +175,11 @@ class TaskCalls(Group[D]):
     def give_answers(self, agent: str, task_id: str, answers: Mapping[str, JsonObject]) -> Ask[Task]:
         """Answer what a task asks, so that it goes on: by key, in MCP's words for each question."""
         return post(_task(agent, task_id) + "/continue", Task, {"answers": answers})
+
+    @Method
+    def messages(self, agent: str, task_id: str, *, since: int | None = None, limit: int | None = None) -> Ask[History]:
+        """What a task and its agent have said to each other, after an offset."""
+        return get(_task(agent, task_id) + "/messages", History, {"since": since, "limit": limit})
 
     @Stream
     def events(self, agent: str, task_id: str) -> Watch[CallEvent]:

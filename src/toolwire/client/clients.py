@@ -8,8 +8,12 @@ import httpx2
 from toolwire.client.agents import AgentCalls, KeyCalls
 from toolwire.client.boards import CardCalls, PackageCalls, WorkspaceCalls
 from toolwire.client.calls import CallCalls, TaskCalls
+from toolwire.client.channels import ChannelCalls, DeliveryCalls
 from toolwire.client.doors import TRIES, AsyncDoor, D, Rules, SyncDoor
 from toolwire.client.files import FileCalls, WebhookCalls
+from toolwire.client.owners import AuditCalls, BrowserCalls, GrantCalls, HostCalls
+from toolwire.client.remotes import ConsentCalls, RemoteCalls
+from toolwire.client.terminals import ConfirmationCalls, TerminalCalls
 
 TIMEOUT_S: Final = 130.0
 """A little longer than a host lets a request wait."""
@@ -29,6 +33,16 @@ class Groups(Generic[D]):
         self.workspaces = WorkspaceCalls(door)
         self.cards = CardCalls(door)
         self.packages = PackageCalls(door)
+        self.terminals = TerminalCalls(door)
+        self.confirmations = ConfirmationCalls(door)
+        self.channels = ChannelCalls(door)
+        self.deliveries = DeliveryCalls(door)
+        self.remotes = RemoteCalls(door)
+        self.consents = ConsentCalls(door)
+        self.grants = GrantCalls(door)
+        self.browsers = BrowserCalls(door)
+        self.audit = AuditCalls(door)
+        self.host = HostCalls(door)
 
 
 class Client(Groups[SyncDoor]):

@@ -1,7 +1,7 @@
 """The two ways to a host, one that waits and one to await, and the methods that both share; it knows no route.
 
-A method of a `Group` is written once and says what is asked. `Method` and `Stream` hand that to the group's door, so
-that its answer comes at once from a `SyncDoor` and is awaited from an `AsyncDoor`.
+A method of a `Group` is written once and says what is asked. `Method`, `Stream` and `Pieces` hand that to the group's
+door, so that its answer comes at once from a `SyncDoor` and is awaited from an `AsyncDoor`.
 """
 
 import functools
@@ -14,6 +14,7 @@ import anyio
 import httpx2
 
 from toolwire.client.asks import API, ApiError, Ask, Flow, Reply, Watch, refusal_of
+from toolwire.client.contents import Pull, Pulling, sent_by_awaiting, sent_by_waiting
 from toolwire.client.events import Reading
 from toolwire.client.exchange import Lost, Pause, pause_before, steps_of
 
@@ -58,7 +59,7 @@ class Rules:
         else:
             headers["authorization"] = f"Bearer {self._key}"
         url = urlunsplit((self._parts.scheme, self._parts.netloc, self._parts.path.rstrip("/") + path, query, ""))
-        words: dict[str, Any] = {"method": ask.method, "url": url, "headers": headers, "content": ask.content}
+        words: dict[str, Any] = {"method": ask.method, "url": url, "headers": headers}
         return words | ({"params": dict(ask.query)} if ask.query else {})
 
 
@@ -87,7 +88,8 @@ class SyncDoor:
                 reply = None
                 continue
             try:
-                reply = _reply(self._http.request(**self._rules.request(step.ask)))
+                content = sent_by_waiting(step.ask.content)
+                reply = _reply(self._http.request(**self._rules.request(step.ask), content=content))
             except httpx2.TransportError as error:
                 reply = Lost(_reason(error))
 
@@ -97,7 +99,8 @@ class SyncDoor:
         while not reading.is_over:
             reason = "the stream ended too early"
             try:
-                with self._http.stream(**self._rules.request(reading.again())) as response:
+                ask = reading.again()
+                with self._http.stream(**self._rules.request(ask), content=ask.content) as response:
                     if response.status_code != 200:
                         response.read()
                         raise refusal_of(_reply(response))
@@ -107,7 +110,27 @@ class SyncDoor:
                 reason = _reason(error)
             if not reading.is_over:
                 attempt = 1 if reading.has_read else attempt + 1
-                time.sleep(_pause_s(reading, attempt, self._rules.tries, reason))
+                time.sleep(_pause_s(reading.resumable, attempt, self._rules.tries, reason))
+
+    def pull(self, wanted: Pull) -> Iterator[bytes]:
+        """Read a content in pieces."""
+        pulling, attempt = Pulling(wanted), 0
+        while not pulling.is_over:
+            ask = pulling.again(self.answer(pulling.where))
+            reason = "the content ended too early"
+            try:
+                with self._http.stream(**self._rules.request(ask)) as response:
+                    if response.status_code >= 300:
+                        response.read()
+                        raise refusal_of(_reply(response))
+                    pulling.check(response.status_code)
+                    for piece in response.iter_bytes():
+                        yield pulling.take(piece)
+            except httpx2.TransportError as error:
+                reason = _reason(error)
+            if not pulling.is_over:
+                attempt = 1 if pulling.has_read else attempt + 1
+                time.sleep(_pause_s(True, attempt, self._rules.tries, reason))
 
 
 class AsyncDoor:
@@ -135,7 +158,8 @@ class AsyncDoor:
                 reply = None
                 continue
             try:
-                reply = _reply(await self._http.request(**self._rules.request(step.ask)))
+                content = sent_by_awaiting(step.ask.content)
+                reply = _reply(await self._http.request(**self._rules.request(step.ask), content=content))
             except httpx2.TransportError as error:
                 reply = Lost(_reason(error))
 
@@ -145,7 +169,8 @@ class AsyncDoor:
         while not reading.is_over:
             reason = "the stream ended too early"
             try:
-                async with self._http.stream(**self._rules.request(reading.again())) as response:
+                ask = reading.again()
+                async with self._http.stream(**self._rules.request(ask), content=ask.content) as response:
                     if response.status_code != 200:
                         await response.aread()
                         raise refusal_of(_reply(response))
@@ -156,7 +181,27 @@ class AsyncDoor:
                 reason = _reason(error)
             if not reading.is_over:
                 attempt = 1 if reading.has_read else attempt + 1
-                await anyio.sleep(_pause_s(reading, attempt, self._rules.tries, reason))
+                await anyio.sleep(_pause_s(reading.resumable, attempt, self._rules.tries, reason))
+
+    async def pull(self, wanted: Pull) -> AsyncIterator[bytes]:
+        """Read a content in pieces."""
+        pulling, attempt = Pulling(wanted), 0
+        while not pulling.is_over:
+            ask = pulling.again(await self.answer(pulling.where))
+            reason = "the content ended too early"
+            try:
+                async with self._http.stream(**self._rules.request(ask)) as response:
+                    if response.status_code >= 300:
+                        await response.aread()
+                        raise refusal_of(_reply(response))
+                    pulling.check(response.status_code)
+                    async for piece in response.aiter_bytes():
+                        yield pulling.take(piece)
+            except httpx2.TransportError as error:
+                reason = _reason(error)
+            if not pulling.is_over:
+                attempt = 1 if pulling.has_read else attempt + 1
+                await anyio.sleep(_pause_s(True, attempt, self._rules.tries, reason))
 
 
 class Group(Generic[D]):
@@ -222,15 +267,43 @@ class Stream(Generic[P, T]):
         return bound
 
 
-def _pause_s(reading: Reading[Any], attempt: int, tries: int, reason: str) -> float:
+class Pieces(Generic[P]):
+    """As `Method`, for a content in pieces: an iterator, or an asynchronous one."""
+
+    def __init__(self, make: Callable[Concatenate[Any, P], Pull]) -> None:
+        self._make = make
+        functools.update_wrapper(self, make)  # pyright: ignore[reportArgumentType] - for `help()`
+
+    @overload
+    def __get__(self, group: None, owner: Any) -> "Pieces[P]": ...
+
+    @overload
+    def __get__(self, group: Group[SyncDoor], owner: Any) -> Callable[P, Iterator[bytes]]: ...
+
+    @overload
+    def __get__(self, group: Group[AsyncDoor], owner: Any) -> Callable[P, AsyncIterator[bytes]]: ...
+
+    def __get__(self, group: Any, owner: Any) -> Any:
+        """The pieces of one group."""
+        if group is None:
+            return self
+
+        @functools.wraps(self._make)
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return group.door.pull(self._make(group, *args, **kwargs))
+
+        return bound
+
+
+def _pause_s(resumable: bool, attempt: int, tries: int, reason: str) -> float:
     """How long to wait before a stream that has broken off is asked for once more.
 
     Raises:
         ApiError: it cannot be, or it has been often enough.
     """
-    error = ApiError(f"the stream of events broke off: {reason}", "no_answer")
+    error = ApiError(f"the stream broke off: {reason}", "no_answer")
     pause_s = pause_before(attempt, error)
-    if not reading.resumable or attempt >= tries or pause_s is None:
+    if not resumable or attempt >= tries or pause_s is None:
         raise error
     return pause_s
 

@@ -4,9 +4,12 @@ Spec: gateway.md 22-24, 34, 38.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
 
 from toolwire.client.asks import Ask, Flow, delete, get, part, post, present
-from toolwire.client.doors import D, Group, Method
+from toolwire.client.contents import Content, Pull
+from toolwire.client.doors import D, Group, Method, Pieces
 from toolwire.wire.answers.files import AnnouncedFile, File, UploadedFile
 from toolwire.wire.answers.webhooks import RegisteredWebhook, Replayed, SentEvent
 
@@ -15,8 +18,15 @@ class FileCalls(Group[D]):
     """Files, by any key."""
 
     @Method
-    def upload(self, filename: str, content_type: str, content: bytes) -> Flow[UploadedFile]:
-        """Keep a file; its id goes into the attachments of calls."""
+    def upload(self, filename: str, content_type: str, content: Content) -> Flow[UploadedFile]:
+        """Keep a file; its id goes into the attachments of calls.
+
+        A `Path` is read as it goes out, and so are pieces; neither is ever in memory as a whole.
+
+        Raises:
+            FileNotFoundError: there is no file at that path.
+        """
+        size = content.stat().st_size if isinstance(content, Path) else None
         body = {"filename": filename, "content_type": content_type}
         announced: AnnouncedFile = yield post("/files/presign-upload", AnnouncedFile, body)
         uploaded: UploadedFile = yield Ask(
@@ -24,7 +34,7 @@ class FileCalls(Group[D]):
             path=announced.upload_url,
             answers=UploadedFile,
             content=content,
-            headers={"content-type": announced.content_type},
+            headers={"content-type": announced.content_type, **_length(size)},
             signed=True,
         )
         return uploaded
@@ -36,10 +46,15 @@ class FileCalls(Group[D]):
 
     @Method
     def download(self, file_id: str) -> Flow[bytes]:
-        """The content of a file."""
+        """The content of a file, as a whole; `stream` is for large ones."""
         file: File = yield get(f"/files/{part(file_id)}", File)
         content: bytes = yield Ask(method="GET", path=file.download_url, answers=bytes, idempotent=True, signed=True)
         return content
+
+    @Pieces
+    def stream(self, file_id: str, start: int = 0) -> Pull:
+        """The content of a file in pieces, from a byte on; over breaks of the connection, too."""
+        return Pull(get(f"/files/{part(file_id)}", File), start)
 
     @Method
     def remove(self, file_id: str) -> Ask[None]:
@@ -102,12 +117,17 @@ class WebhookCalls(Group[D]):
         webhook_id: str,
         task_id: str | None = None,
         *,
+        statuses: Sequence[Literal["failed", "dead_letter"]] | None = None,
         since: str | None = None,
         until: str | None = None,
     ) -> Ask[Replayed]:
-        """Send all deliveries that were given up once more, or those of a time; times are RFC 3339."""
+        """Send all deliveries that were given up once more, or those of a time or status; times are RFC 3339."""
         path = f"{_webhooks(agent, task_id)}/{part(webhook_id)}/replay"
-        return post(path, Replayed, present(since=since, until=until))
+        return post(path, Replayed, present(status=statuses, since=since, until=until))
+
+
+def _length(size: int | None) -> dict[str, str]:
+    return {} if size is None else {"content-length": str(size)}
 
 
 def _webhooks(agent: str, task_id: str | None) -> str:

@@ -13,47 +13,16 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from toolwire.core.event import Finished, Stamped
-from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Append, Op, Put, Store
 from toolwire.core.result import Result
 from toolwire.engine.record import Record, status_of
 from toolwire.engine.recorder import Recorder
+from toolwire.wire.answers.records import AuditEntry
 from toolwire.wire.rest import rfc3339
 
 FIRST: Final = "0" * 64
 """What stands for the entry before the first one."""
 _PAGE = 100
-
-
-class AuditEntry(Struct, frozen=True, omit_defaults=True):
-    """One call that has ended. Times are RFC 3339, UTC; digests are SHA-256 of the JSON text with sorted keys, as hex.
-
-    `previous` is the `hash` of the entry before, and `hash` that of everything else in this one. `arguments` and
-    `result` are there where bodies are kept.
-    """
-
-    seq: int
-    call_id: str
-    agent_id: str
-    tool: str
-    principal: str
-    surface: str
-    began_at: str
-    ended_at: str
-    status: str
-    arguments_digest: str
-    result_digest: str
-    error_code: str | None = None
-    idempotency_key_digest: str | None = None
-    parent: str | None = None
-    arguments: JsonObject | None = None
-    result: Any = None
-    previous: str = ""
-    hash: str = ""
-
-    def sealed(self, previous: str) -> "AuditEntry":
-        """The entry at its place in the chain."""
-        return replace(self, previous=previous, hash=hash_of(replace(self, previous=previous)))
 
 
 class _Head(Struct, frozen=True):
@@ -142,7 +111,7 @@ class Audit:
             head = self._heads.get(owner, _Head(0, FIRST))
             entries: list[AuditEntry] = []
             for record, result in segment.ended:
-                entry = self._entry(head.seq + 1, record, result).sealed(head.hash)
+                entry = sealed(self._entry(head.seq + 1, record, result), head.hash)
                 entries.append(entry)
                 head = _Head(entry.seq, entry.hash)
             segment.ops = (
@@ -183,6 +152,12 @@ class _Segment:
     def __init__(self) -> None:
         self.ended: list[tuple[Record, Result]] = []
         self.ops: Sequence[Op] | None = None
+
+
+def sealed(entry: AuditEntry, previous: str) -> AuditEntry:
+    """An entry at its place in the chain, after the one with the hash `previous`."""
+    placed = replace(entry, previous=previous)
+    return replace(placed, hash=hash_of(placed))
 
 
 def hash_of(entry: AuditEntry) -> str:

@@ -14,6 +14,7 @@ from toolwire.gateway.audit import Audit
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import Answers, Described, marked, query
 from toolwire.surfaces.rest import query_number
+from toolwire.wire.answers.records import AuditEntry
 
 MAX_ENTRIES: Final = 10_000
 
@@ -42,12 +43,12 @@ class AuditRoutes:
                 query("before", "the last `limit` entries with a lower number", Annotated[int, Meta(ge=1, le=2**53)]),
                 query("limit", "how many", Annotated[int, Meta(ge=1, le=MAX_ENTRIES)]),
             ),
-            others={200: Answers("one entry a line", {"application/x-ndjson": None})},
+            others={200: Answers("one entry a line", {"application/x-ndjson": AuditEntry})},
             enveloped=False,
         )
     )
     async def export(self, request: Request) -> Response:
-        """Entries with a higher number than `after`, or the last ones before `before`; each is `audit.AuditEntry`."""
+        """Entries with a higher number than `after`, or the last ones before `before`, one a line."""
         owner = self._reader.identify(request, "oag").owner
         limit = query_number(request, "limit", MAX_ENTRIES, 1, MAX_ENTRIES)
         after = query_number(request, "after", 0, 0, 2**53)

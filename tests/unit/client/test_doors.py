@@ -1,12 +1,13 @@
 """Both doors do the same with the same requests: they answer, retry, raise and go on reading alike."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import httpx2
 import pytest
 
-from toolwire.client import ApiError, AsyncClient, Client, Terms
+from toolwire.client import ApiError, AsyncClient, AuditEntry, Client, Terms
 from toolwire.wire.answers.calls import CallEvent
 from toolwire.wire.sse import event
 
@@ -125,6 +126,16 @@ def test_the_key_of_a_signed_address_is_in_the_address_alone():
     assert "authorization" in host.requests[0].headers
     assert "authorization" not in host.requests[1].headers
     assert str(host.requests[1].url) == f"{URL}/api/v1/files/file_1/content?signature=s"
+
+
+async def test_what_comes_as_lines_is_read_as_a_list():
+    entry = dict.fromkeys(AuditEntry.__struct_fields__[1:12], "x")
+    lines = "".join(f"{json.dumps({'seq': seq, **entry})}\n" for seq in (4, 5))
+    host = Host([httpx2.Response(200, text=lines), httpx2.Response(200, text="")])
+    with Client(URL, "oag_1", transport=httpx2.MockTransport(host)) as client:
+        assert [one.seq for one in client.audit.list(after=3, limit=2)] == [4, 5]
+        assert client.audit.list(after=5) == []
+    assert str(host.requests[0].url) == f"{URL}/api/v1/audit?after=3&limit=2"
 
 
 def test_methods_carry_their_own_words_for_help():

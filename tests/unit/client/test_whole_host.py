@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.unit.canvas.site import open_site
-from toolwire.client import ApiError, AsyncClient
+from toolwire.client import ApiError, AsyncClient, Published, Registration, Skill
 
 
 @asynccontextmanager
@@ -17,6 +17,17 @@ async def client_on(folder: Path) -> AsyncGenerator[AsyncClient]:
         transport = httpx2.ASGITransport(site.host.app)
         async with AsyncClient("http://localhost", site.owner_key, transport=transport, tries=1) as client:
             yield client
+
+
+@asynccontextmanager
+async def owner_and_agent_on(folder: Path) -> AsyncGenerator[tuple[AsyncClient, AsyncClient]]:
+    """A client of the owner, and one of its agent "bot"."""
+    async with open_site(folder) as site:
+        transport = httpx2.ASGITransport(site.host.app)
+        async with AsyncClient("http://localhost", site.owner_key, transport=transport, tries=1) as client:
+            key = (await client.agents.create("bot")).agent_key
+            async with AsyncClient("http://localhost", key, transport=transport, tries=1) as agent:
+                yield client, agent
 
 
 async def test_agents_and_their_keys_come_and_go(tmp_path: Path):
@@ -93,3 +104,86 @@ async def test_a_board_is_drawn_changed_undone_and_copied(tmp_path: Path):
         await client.workspaces.remove(board.id)
         assert [one.name for one in (await client.workspaces.list()).workspaces] == ["copy"]
         assert (await client.packages.list()).packages == []
+
+
+async def test_a_channel_carries_messages_to_an_agent_that_fetches_them(tmp_path: Path):
+    async with owner_and_agent_on(tmp_path) as (client, agent):
+        synced = await agent.agents.sync(Registration(name="bot", skills=(Skill("add"),)))
+        assert synced.created == 1
+        channel = await client.channels.create(["bot"], metadata={"why": "test"}, deadline_ms=60_000)
+        assert (channel.state, channel.metadata) == ("open", {"why": "test"})
+
+        async def say() -> Published:
+            return await client.channels.publish(
+                channel.channel_id, "chat_message", {"message": "hi"}, idempotency_key="once"
+            )
+
+        sent = await say()
+        assert (await say()).idempotent
+        (delivery,) = await agent.deliveries.read("bot", limit=5, block_ms=0, journal="j")
+        assert delivery.message.payload["message"] == "hi"
+        ids = [delivery.delivery_id]
+        assert [one.delivery_id for one in await agent.deliveries.renew("bot", ids, journal="j")] == ids
+        assert (await agent.deliveries.nack("bot", ids, journal="j")).delivery_ids == ids
+        (delivery,) = await agent.deliveries.read("bot", journal="j")
+        ids = [delivery.delivery_id]
+        reply = await agent.channels.publish(
+            channel.channel_id, "agent_reply", {"text": "ho"}, in_reply_to=sent.message_id
+        )
+        assert (await agent.deliveries.ack("bot", ids, journal="j")).delivery_ids == ids
+        heard = await client.channels.wait(channel.channel_id, sent.message_id, timeout_ms=1000, since=0)
+        assert heard.message_id == reply.message_id
+        history = await client.channels.messages(channel.channel_id, since=0, limit=9, types=["agent_reply"])
+        assert [one.payload["text"] for one in history.messages] == ["ho"]
+        await client.channels.close(channel.channel_id)
+        assert (await client.channels.get(channel.channel_id)).state == "closed"
+
+
+async def test_owners_browsers_grants_audit_and_health_are_read(tmp_path: Path):
+    async with client_on(tmp_path) as client:
+        assert (await client.host.health()).status == "ok"
+        assert (await client.host.readiness()).store == "ok"
+        assert (await client.browsers.new_link()).url.startswith("http://localhost/")
+        assert (await client.browsers.who()).session_id is None
+        assert await client.browsers.list() == []
+        await client.browsers.sign_out()
+        assert await client.grants.list() == []
+        assert await client.remotes.list() == []
+        assert await client.consents.list() == []
+        assert await client.audit.list() == []
+        with pytest.raises(ApiError) as raised:
+            await client.consents.answer("consent_x", accept=True)
+        assert raised.value.code == "consent_not_found"
+
+
+async def test_a_terminal_is_started_typed_into_and_read(tmp_path: Path):
+    async with client_on(tmp_path) as client:
+        board = await client.workspaces.create("desk")
+        card = await client.cards.add(board.id, "terminal", title="shell", place=(0, 0, 400, 300))
+        ended = await client.terminals.run(card.id, "echo one", timeout_ms=20_000)
+        assert (ended.exit_code, ended.output.strip(), ended.timed_out) == (0, "one", False)
+        await client.terminals.resize(card.id, 90, 20)
+        await client.terminals.write(card.id, "\r")
+        assert "one" in (await client.terminals.screen(card.id, lines=50)).screen
+        await client.terminals.kill(card.id)
+        assert (await client.confirmations.list(board.id)).confirmations == []
+
+
+async def test_many_changes_are_one_edit_and_an_arrow_is_changed(tmp_path: Path):
+    async with client_on(tmp_path) as client:
+        board = await client.workspaces.create("desk")
+        edited = await client.workspaces.edit(
+            board.id,
+            [
+                {"change": "add_card", "kind": "note", "title": "a", "ref": "n"},
+                {"change": "add_card", "kind": "note", "title": "b", "ref": "m"},
+                {"change": "add_arrow", "source": "n", "target": "m", "ref": "r"},
+            ],
+            version=board.version,
+        )
+        arrow = await client.cards.change_arrow(board.id, edited.ids["r"], tools=["read"], recorded=False)
+        assert (arrow.tools, arrow.recorded) == (["read"], False)
+        with pytest.raises(ApiError) as raised:
+            await client.workspaces.undo(board.id, version=board.version)
+        assert raised.value.code == "conflict"
+        assert (await client.workspaces.undo(board.id)).can_redo

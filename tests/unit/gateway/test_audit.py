@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from tests.interaction.gateways import OWNER, Attached, gateway_with, reopened
 from toolwire.agent import Agent
-from toolwire.gateway.audit import FIRST, AuditEntry, first_break
+from toolwire.gateway.audit import FIRST, first_break, sealed
+from toolwire.wire.answers.records import AuditEntry
 
 
 def worker() -> Agent:
@@ -99,9 +100,10 @@ async def test_owners_have_chains_of_their_own(tmp_path: Path) -> None:
         assert await chain(there, owner=owner.owner_id) == []
 
 
-ENTRY = AuditEntry(1, "call_1", "agent_1", "add", "key_1", "gateway", "t0", "t1", "completed", "d", "r").sealed(FIRST)
-NEXT = replace(ENTRY, seq=2, call_id="call_2").sealed(ENTRY.hash)
-LAST = replace(ENTRY, seq=3, call_id="call_3").sealed(NEXT.hash)
+FIRST_ENTRY = AuditEntry(1, "call_1", "agent_1", "add", "key_1", "gateway", "t0", "t1", "completed", "d", "r")
+ENTRY = sealed(FIRST_ENTRY, FIRST)
+NEXT = sealed(replace(ENTRY, seq=2, call_id="call_2"), ENTRY.hash)
+LAST = sealed(replace(ENTRY, seq=3, call_id="call_3"), NEXT.hash)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ LAST = replace(ENTRY, seq=3, call_id="call_3").sealed(NEXT.hash)
         ([ENTRY, LAST], 3),
         ([NEXT, ENTRY, LAST], 2),
         ([ENTRY, replace(NEXT, status="failed"), LAST], 2),
-        ([ENTRY, replace(NEXT, status="failed").sealed(ENTRY.hash), LAST], 3),
+        ([ENTRY, sealed(replace(NEXT, status="failed"), ENTRY.hash), LAST], 3),
         ([replace(ENTRY, principal="key_2"), NEXT, LAST], 1),
     ],
 )

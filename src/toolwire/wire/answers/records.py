@@ -1,6 +1,6 @@
-"""Answers on the record of calls: which there were, one of them in full, and their stream; they decide nothing."""
+"""Answers on the record of calls: those there were, one in full, their stream, the audit; they decide nothing."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -96,3 +96,30 @@ class CallsMissed(Struct, frozen=True, tag_field="type", tag="reset"):
 
 CallNews: TypeAlias = CallMoment | CallsMissed
 """What the `data` of each event of the stream holds."""
+
+
+class AuditEntry(Struct, frozen=True, omit_defaults=True):
+    """One call that has ended, in its owner's chain.
+
+    Digests are SHA-256 of the JSON text with sorted keys, as hex. `previous` is the `hash` of the entry before, and
+    `hash` that of everything else in this one. `arguments` and `result` are there where bodies are kept.
+    """
+
+    seq: int
+    call_id: str
+    agent_id: str
+    tool: str
+    principal: str
+    surface: str
+    began_at: Time
+    ended_at: Time
+    status: str
+    arguments_digest: str
+    result_digest: str
+    error_code: str | None = None
+    idempotency_key_digest: str | None = None
+    parent: str | None = None
+    arguments: JsonObject | None = None
+    result: Any = None
+    previous: str = ""
+    hash: str = ""
