@@ -14,6 +14,7 @@ from toolwire.client.files import FileCalls, WebhookCalls
 from toolwire.client.owners import AuditCalls, BrowserCalls, GrantCalls, HostCalls
 from toolwire.client.remotes import ConsentCalls, RemoteCalls
 from toolwire.client.terminals import ConfirmationCalls, TerminalCalls
+from toolwire.client.toolboxes import ToolboxCalls
 
 TIMEOUT_S: Final = 130.0
 """A little longer than a host lets a request wait."""
@@ -33,6 +34,7 @@ class Groups(Generic[D]):
         self.workspaces = WorkspaceCalls(door)
         self.cards = CardCalls(door)
         self.packages = PackageCalls(door)
+        self.toolboxes = ToolboxCalls(door)
         self.terminals = TerminalCalls(door)
         self.confirmations = ConfirmationCalls(door)
         self.channels = ChannelCalls(door)

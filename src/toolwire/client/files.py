@@ -10,7 +10,7 @@ from typing import Literal
 from toolwire.client.asks import Ask, Flow, delete, get, part, post, present
 from toolwire.client.contents import Content, Pull
 from toolwire.client.doors import D, Group, Method, Pieces
-from toolwire.wire.answers.files import AnnouncedFile, File, UploadedFile
+from toolwire.wire.answers.files import AnnouncedFile, File, FilePage, UploadedFile
 from toolwire.wire.answers.webhooks import RegisteredWebhook, Replayed, SentEvent
 
 
@@ -38,6 +38,11 @@ class FileCalls(Group[D]):
             signed=True,
         )
         return uploaded
+
+    @Method
+    def list(self, after: str | None = None, limit: int | None = None) -> Ask[FilePage]:
+        """The owner's files, the oldest first, after the one with an id, and how much room they take."""
+        return get("/files", FilePage, {"after": after, "limit": limit})
 
     @Method
     def get(self, file_id: str) -> Ask[File]:
