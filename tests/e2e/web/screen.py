@@ -4,7 +4,7 @@ Chromium is the machine's, as Debian's package `chromium` puts it there; Playwri
 """
 
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,10 +93,10 @@ def chromium() -> Generator[Browser]:
 
 
 @contextmanager
-def screen_on(folder: Path, browser: Browser, *flags: str) -> Generator[Screen]:
+def screen_on(folder: Path, browser: Browser, *flags: str, env: Mapping[str, str] | None = None) -> Generator[Screen]:
     """A host on a free port, with the page as the sources are now."""
     page_folder()
-    with Process(["up", "--port", "0", "--json", *flags], folder) as process:
+    with Process(["up", "--port", "0", "--json", *flags], folder, env) as process:
         ready = Ready(**process.line())
         headers = {"authorization": f"Bearer {ready.owner_key}"}
         with httpx2.Client(base_url=ready.url, headers=headers, timeout=30, trust_env=False) as client:

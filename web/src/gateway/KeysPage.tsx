@@ -40,7 +40,7 @@ export function KeysPage() {
   const [secret, setSecret] = useState<string>();
   const [revoking, setRevoking] = useState<Key>();
   const make = (
-    <Button tone="primary" icon={Plus} onClick={() => setIsMaking(true)}>
+    <Button tone="primary" icon={Plus} disabled={asked.data === undefined} onClick={() => setIsMaking(true)}>
       {text("gateway.keys.new")}
     </Button>
   );
@@ -62,7 +62,7 @@ export function KeysPage() {
         <SecretDialog
           title={text("gateway.keys.new")}
           text={text("gateway.keys.shown_once")}
-          label={text("gateway.keys.title")}
+          label={text("gateway.keys.key")}
           secret={secret}
           onClose={() => setSecret(undefined)}
         />

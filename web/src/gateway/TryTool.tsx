@@ -87,7 +87,7 @@ function Shown({ outcome }: { readonly outcome: Outcome }) {
   const { answer, problem } = outcome;
   const failed = problem !== undefined || answer?.is_error === true;
   return (
-    <section className="try-result" aria-live="polite">
+    <section className="try-result" aria-live="polite" aria-label={text("gateway.try.result")}>
       <header className="try-head">
         <h3>{text("gateway.try.result")}</h3>
         {failed ? <Badge tone="bad">{text("gateway.try.failed")}</Badge> : null}

@@ -1,7 +1,7 @@
 /** One webhook: how it does, what was sent to it, and sending again what was given up. */
 
 import { ChevronDown, ChevronRight, RotateCw, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api, ask, messageOf, type Schemas } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { useText } from "../i18n/text.ts";
@@ -68,12 +68,21 @@ export function WebhookRow({ hook, onChanged }: WebhookRowProps) {
 
 const TONES: Readonly<Record<string, Tone>> = { succeeded: "ok", dead_letter: "bad", failed: "bad", pending: "info" };
 
+/** How often is looked whether what waits to be sent has been. */
+const PENDING_MS = 2_000;
+
 function Deliveries({ agent, webhook }: { readonly agent: string; readonly webhook: string }) {
   const text = useText();
   const asked = useAsked(`deliveries/${webhook}`, () => {
     const path = { agent, webhook };
     return ask(api.GET("/api/v1/agents/{agent}/webhooks/{webhook}/deliveries", { params: { path } }));
   });
+  const { data, again } = asked;
+  useEffect(() => {
+    if (!data?.some((one) => one.status === "pending")) return;
+    const timer = window.setTimeout(() => void again(), PENDING_MS);
+    return () => window.clearTimeout(timer);
+  }, [data, again]);
   const attempt = async (done: () => Promise<string>): Promise<void> => {
     try {
       showToast({ tone: "ok", text: await done() });

@@ -41,6 +41,7 @@ export const en = {
   "gateway.keys.text":
     "bak_ keys call one agent. oag_ keys open everything that you own. agk_ keys attach an agent or open its toolbox.",
   "gateway.keys.new": "New key",
+  "gateway.keys.key": "Key",
   "gateway.keys.none": "No keys yet",
   "gateway.keys.kind": "Kind",
   "gateway.keys.kind.bak": "To call one agent (bak_)",
@@ -92,7 +93,7 @@ export const en = {
   "gateway.webhooks.redeliver": "Send again",
   "gateway.webhooks.redelivered": "It is on its way once more.",
   "gateway.webhooks.replay": "Send all failed ones again",
-  "gateway.webhooks.replayed": "{count} deliveries are on their way once more.",
+  "gateway.webhooks.replayed": "{count} {count:delivery is on its|deliveries are on their} way once more.",
   "gateway.webhooks.signed": "Signed",
   "gateway.files.title": "Files",
   "gateway.files.text": "What was uploaded for calls, and what tools gave back as files.",
@@ -181,6 +182,7 @@ export const zh: Record<keyof typeof en, string> = {
   "gateway.keys.text":
     "bak_ 密钥调用一个智能体；oag_ 密钥可以访问你拥有的一切；agk_ 密钥用于接入智能体或打开它的工具箱。",
   "gateway.keys.new": "新建密钥",
+  "gateway.keys.key": "密钥",
   "gateway.keys.none": "还没有密钥",
   "gateway.keys.kind": "类型",
   "gateway.keys.kind.bak": "用于调用一个智能体（bak_）",

@@ -1,9 +1,10 @@
 /** A text that is made to be copied: an address, a key that is shown once, a configuration. */
 
 import { Check, Copy } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useText } from "../i18n/text.ts";
 import { IconButton } from "./Button.tsx";
+import { showToast } from "./toasts.ts";
 import "./copyable.css";
 
 interface CopyableProps {
@@ -17,8 +18,16 @@ const CONFIRMED_MS = 1_600;
 export function Copyable({ label, value, block }: CopyableProps) {
   const text = useText();
   const [copied, setCopied] = useState(false);
+  const shown = useRef<HTMLPreElement>(null);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(value);
+    try {
+      await navigator.clipboard.writeText(value);
+    } catch {
+      // Browsers keep the clipboard from pages that came over plain http from another machine.
+      if (shown.current) window.getSelection()?.selectAllChildren(shown.current);
+      showToast({ tone: "info", text: text("ui.copy_by_hand") });
+      return;
+    }
     setCopied(true);
     window.setTimeout(() => setCopied(false), CONFIRMED_MS);
   };
@@ -26,7 +35,9 @@ export function Copyable({ label, value, block }: CopyableProps) {
     <div className={block ? "copyable copyable-block" : "copyable"}>
       <section aria-label={label} className="copyable-text">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
-        <pre tabIndex={0}>{value}</pre>
+        <pre ref={shown} tabIndex={0}>
+          {value}
+        </pre>
       </section>
       <IconButton
         small

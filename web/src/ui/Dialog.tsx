@@ -17,6 +17,18 @@ interface DialogProps {
   readonly actions?: ReactNode;
 }
 
+const FIELDS = "input:not([type=hidden]), select, textarea";
+
+/** Begin at the first field, else at the main button; the cross in the corner is the last that people want. */
+function focusFirst(event: Event): void {
+  const dialog = event.currentTarget as HTMLElement;
+  const field = dialog.querySelector<HTMLElement>(`.dialog-body :is(${FIELDS})`);
+  const found = field ?? dialog.querySelector<HTMLElement>(".dialog-actions > :last-child");
+  if (!found) return;
+  event.preventDefault();
+  found.focus();
+}
+
 export function Dialog({ title, description, wide, onClose, children, actions }: DialogProps) {
   const text = useText();
   return (
@@ -25,6 +37,7 @@ export function Dialog({ title, description, wide, onClose, children, actions }:
         <Primitive.Overlay className="dialog-scrim" />
         <Primitive.Content
           className={wide ? "dialog dialog-wide" : "dialog"}
+          onOpenAutoFocus={focusFirst}
           {...(description ? {} : { "aria-describedby": undefined })}
         >
           <header className="dialog-head">
