@@ -20,6 +20,7 @@ from anyio.lowlevel import EventLoopToken, current_token
 from toolwire.adapters.group import Ticket, Work, settle
 from toolwire.core.errors import StoreUnavailable
 from toolwire.core.ports import Append, Clock, Enqueue, Op, Put
+from toolwire.engine.signal import Signal
 
 MAX_WAITING_BYTES = 32 * 2**20
 """Bytes handed in and not committed yet, beyond which the next caller waits before it hands in its own."""
@@ -40,12 +41,12 @@ class _Group:
     def __init__(self) -> None:
         self.tickets: list[Ticket] = []
         self.size = 0
-        self.committed = anyio.Event()
+        self.committed = Signal()
 
 
 async def _make_way(group: _Group) -> None:
     """Wait for the commit, and see to it that a busy loop does not keep the thread from it; see `_WayMaker`."""
-    while not group.committed.is_set():
+    while not group.committed.is_set:
         with anyio.move_on_after(PATIENCE_S):
             await group.committed.wait()
             return
@@ -76,7 +77,7 @@ class _WayMaker:
         return True
 
     def _look(self, group: _Group) -> None:
-        if not group.committed.is_set():
+        if not group.committed.is_set:
             _stand_still()
             self.look_after(group)
 

@@ -8,6 +8,9 @@ from typing import Protocol
 
 import anyio
 
+from toolwire.core.ports import Clock
+from toolwire.engine.signal import Signal
+
 logger = logging.getLogger("toolwire.engine")
 
 TICK_S = 0.05
@@ -41,6 +44,42 @@ class Timer:
     def cancel(self) -> None:
         """Forget the callback."""
         self.callback = None
+
+
+class Patience:
+    """Sets a signal at a moment, unless it was set before; a `Watched` that makes no timer within the first tick.
+
+    Args:
+        keeper: keeps the time.
+        signal: what is set.
+        until: Unix seconds.
+        clock: says when that is.
+    """
+
+    __slots__ = ("_clock", "_keeper", "_signal", "_timer", "_until")
+
+    def __init__(self, keeper: "Timekeeper", signal: Signal, until: float, clock: Clock) -> None:
+        self._keeper = keeper
+        self._signal = signal
+        self._until = until
+        self._clock = clock
+        self._timer: Timer | None = None
+        keeper.soon(self)
+
+    @property
+    def over(self) -> bool:
+        """Whether the signal is set."""
+        return self._signal.is_set
+
+    def still_going(self) -> None:
+        """See `Watched`."""
+        self._timer = self._keeper.after(max(0.0, self._until - self._clock.now()), self._signal.set)
+
+    def end(self) -> None:
+        """Nobody waits any more."""
+        self._keeper.forget(self)
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class Timekeeper:

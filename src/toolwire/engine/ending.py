@@ -6,7 +6,8 @@ What must be committed before it is answered is (`Endings.commit`), the rest is 
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -67,6 +68,9 @@ def end_of(record: Record, result: Result | None) -> Result:
     return result or failed("cancelled", "cancelled")
 
 
+Guard: TypeAlias = AbstractContextManager[object, bool | None]
+
+
 class Witness(Protocol):
     """Whoever tells others of durable calls: what it gives is committed with their claim and their end, or not at all.
 
@@ -124,7 +128,7 @@ class Endings:
         if self._limits.history_ttl_s > 0:
             self._recorder.add(lambda: self._plain_ops(record))
 
-    async def commit(self, record: Record, result: Result, scope: str | None) -> Result:
+    async def commit(self, record: Record, result: Result, scope: str | None, guard: Guard | None = None) -> Result:
         """Commit the end of a durable call; says how it has ended, which a store that fails may change.
 
         A call that outlives its request is tried again for as long as it takes. One that does not ends as failed at
@@ -134,6 +138,7 @@ class Endings:
             record: the call, not ended yet.
             result: how it ends.
             scope: where the claim lies that the call holds, if it does.
+            guard: keeps the caller from being cancelled while it is entered; without one a scope does.
 
         Cancellation: while it waits for a store that fails; the call then stays open in it.
         """
@@ -142,7 +147,7 @@ class Endings:
         unstored, reported = False, False
         while True:
             try:
-                with anyio.CancelScope(shield=True):
+                with guard or anyio.CancelScope(shield=True):
                     await self._store.tx([*more, *await self._ops(record, result, scope)])
                 return result
             except ToolwireError as error:

@@ -4,13 +4,12 @@ Two rules (ARCHITECTURE.md, one idea): what is refused before the claim raises a
 the claim is a `Result` with an error, in the record.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
-from anyio.lowlevel import checkpoint_if_cancelled
 from msgspec.structs import replace
 
 from toolwire.core.call import MAX_DEPTH, Call
@@ -24,25 +23,27 @@ from toolwire.core.errors import (
 )
 from toolwire.core.handler import Handler
 from toolwire.core.ports import Blobs, Clock, Op, Put, Store
-from toolwire.core.result import Result, failed
+from toolwire.core.result import failed
 from toolwire.engine.attaching import attached
 from toolwire.engine.catalog import Catalog, Entry
-from toolwire.engine.claims import Claim, Submission, check_same, decode_claim, encode_claim, fingerprint_of, scope_of
-from toolwire.engine.deadline import Timekeeper, Watched
-from toolwire.engine.ending import Endings, Limits, as_repeated, end_of
+from toolwire.engine.claims import Claim, Submission, encode_claim, fingerprint_of, scope_of
+from toolwire.engine.course import CUT_OFF, TIMEOUT_TEXT, Course
+from toolwire.engine.crew import Crew, Work
+from toolwire.engine.deadline import Patience, Timekeeper, Watched
+from toolwire.engine.ending import Endings, Limits
 from toolwire.engine.held_keys import HeldKeys
 from toolwire.engine.offload import encode_record, unpack
-from toolwire.engine.prompt_calls import PromptCalls, failure_of
-from toolwire.engine.record import CallRecord, Listener, Observer, Record
+from toolwire.engine.prompt_calls import PromptCalls
+from toolwire.engine.record import CallRecord, Listener, Record
 from toolwire.engine.recorder import Recorder
+from toolwire.engine.replays import Replays
 from toolwire.engine.retention import sweep_for_ever
+
+ClaimIt: TypeAlias = Callable[[Work, Listener | None], Awaitable[Submission]]
 
 MAX_CLAIM_TRIES = 5
 
-TIMEOUT_TEXT = "Agent reply timeout"
-"""The words of a time-out, fixed by the gateway's contract (gateway.md 42)."""
 STOPPING = "the server is stopping; try again in a moment"
-CUT_OFF = "the server stopped before the call had ended; send it again with the same key in a moment"
 
 
 class Engine:
@@ -56,12 +57,14 @@ class Engine:
         self.timekeeper = Timekeeper()
         self.recorder = Recorder(store)
         self.endings = Endings(store, blobs, clock, self.limits, self.recorder)
-        self._live: dict[str, Record] = {}
         self._keys = HeldKeys(self.limits.joins)
+        self._replays = Replays(self._keys, store, clock, self.load)
+        self._course = Course(store, clock, self.limits, self.timekeeper, self.endings, self._keys)
         self._tasks: TaskGroup | None = None
-        self.observers: list[Observer] = []
+        self._crew: Crew | None = None
+        self.observers = self._course.observers
+        self.last_moment = self._course.last_moment
         self.prompt_calls = PromptCalls(clock, self.endings, self.observers)
-        self._new_scope = anyio.CancelScope
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["Engine"]:
@@ -69,7 +72,7 @@ class Engine:
 
         A call that outlives its request is cut off but not ended: it stays open in the store, for `recover`.
         """
-        self._new_scope = type(anyio.CancelScope())  # the event loop's own class: asking for it each time costs 1 µs
+        self._course.begin()
         async with anyio.create_task_group() as group:
             stop, stopped = anyio.Event(), anyio.Event()
             await group.start(self._keep_running, stop, stopped)
@@ -92,14 +95,16 @@ class Engine:
                     upkeep.start_soon(sweep_for_ever, self.store, self.blobs)
                     async with anyio.create_task_group() as calls:
                         self._tasks, self.recorder.stopping = calls, False
+                        self._crew = crew = Crew(calls, self._course)
                         task_status.started()
                         await stop.wait()
-                        self._tasks, self.recorder.stopping = None, True
+                        self._tasks, self._crew, self.recorder.stopping = None, None, True
+                        crew.stop()
                         calls.cancel_scope.cancel()
                     await self.recorder.flush()
                     upkeep.cancel_scope.cancel()
         finally:
-            self._tasks = None
+            self._tasks = self._crew = None
             stopped.set()
 
     @property
@@ -138,16 +143,16 @@ class Engine:
         record, entry, ops = self._admit(call, catalog, listener)
         record.watcher = watcher
         if durable:
-            await self._commit(record, ops)
+            await self._commit(record, self._claiming_ops(record, ops))
         elif ops:
             self.recorder.add(lambda: ops)
-        await self._run(record, entry.handler, entry.is_prompt and not durable)
+        await self._course.run(record, entry.handler, entry.is_prompt and not durable)
         return Submission(record)
 
     async def begin(self, call: Call, catalog: Catalog, listener: Listener | None = None) -> Submission:
         """As `submit`, in a task of the engine's own; comes back before it runs, and waits for nothing."""
         if call.durable:
-            return await self._known_or_claimed(call, catalog, listener)
+            return await self._known_or_claimed(call, catalog, listener, self._claim)
         record, entry, _ = self._admit(await attached(call, catalog), catalog, listener)
         self.start(record, entry.handler)
         return Submission(record)
@@ -155,15 +160,15 @@ class Engine:
     @property
     def idle(self) -> bool:
         """Whether no call is under way here: who stops the engine now cuts nothing off."""
-        return not (self._live or self._keys)
+        return not (self._course.live or self._keys)
 
     def find(self, call_id: str) -> Record | None:
         """A call that is running here."""
-        return self._live.get(call_id)
+        return self._course.live.get(call_id)
 
     def under_way(self) -> Sequence[Record]:
         """All calls that are running here."""
-        return tuple(self._live.values())
+        return tuple(self._course.live.values())
 
     async def load(self, owner: str, call_id: str) -> CallRecord | None:
         """A call's record from the store, with its result; that of a plain call once it has ended.
@@ -179,19 +184,11 @@ class Engine:
 
     def cancel(self, call_id: str, reason: str) -> bool:
         """End a running call as cancelled; says whether there was one."""
-        record = self._live.get(call_id)
+        record = self._course.live.get(call_id)
         if record is None:
             return False
         record.stop(failed(f"cancelled: {reason}", "cancelled"))
         return True
-
-    def last_moment(self, record: Record) -> float:
-        """Unix seconds at which a call ends, whoever still waits for it."""
-        if record.call.task is not None:
-            return record.call.task.ends_by
-        if record.call.outlives_request:
-            return max(record.call.deadline, record.created_at + self.limits.keyed_deadline_s)
-        return record.call.deadline
 
     def start(self, record: Record, handler: Handler) -> None:
         """Run a claimed call in a task of the engine's own.
@@ -200,11 +197,11 @@ class Engine:
             ServiceUnavailable: the engine is stopping; the call stays open, for `recover`.
         """
         if self._tasks is None:
-            self._live.pop(record.call.id, None)
+            self._course.live.pop(record.call.id, None)
             record.finish(failed(CUT_OFF, "agent_service_unavailable"))
             raise ServiceUnavailable(STOPPING)
-        self._live[record.call.id] = record
-        self._tasks.start_soon(self._run, record, handler)
+        self._course.live[record.call.id] = record
+        self._tasks.start_soon(self._course.run, record, handler)
 
     def adopt(self, record: Record, handler: Handler, claim: Claim | None) -> None:
         """Go on with a claimed call, and let repeats under its key join it.
@@ -234,29 +231,27 @@ class Engine:
 
     async def _submit_detached(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
         """A call that goes on when its request has ended: known by its key, run in a task of its own."""
-        submission = await self._known_or_claimed(call, catalog, listener)
+        submission = await self._known_or_claimed(call, catalog, listener, self._claim_and_wait)
         record = submission.record
-        try:
-            if not record.over:
-                with anyio.move_on_after(max(0.0, call.deadline - self.clock.now())):
-                    await record.wait()
-        finally:
-            if listener is not None and not submission.replayed:
-                record.unlisten(listener)
+        if submission.replayed:
+            await self._wait(record, call.deadline)
         if not record.over:
             keyed = call.idempotency_key is not None
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=record.call.id, retryable=keyed)
         return submission
 
-    async def _known_or_claimed(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
+    async def _known_or_claimed(
+        self, call: Call, catalog: Catalog, listener: Listener | None, claim_it: ClaimIt
+    ) -> Submission:
         if call.idempotency_key is None:
-            return await self._claim(*self._admit(await attached(call, catalog), catalog, listener))
+            record, entry, ops = self._admit(await attached(call, catalog), catalog, listener)
+            return await claim_it(self._work(record, entry, ops), listener)
         fingerprint, scope = fingerprint_of(call), scope_of(call)
         # Most keys are new. One on a channel of its own is claimed without a look, and looked up if that fails.
         looks = call.caller.session_id is not None or call.continues
         tries = 0
         while tries < MAX_CLAIM_TRIES:
-            known = await self._look(scope, fingerprint) if looks else await self._join(scope, fingerprint) or 0
+            known = await (self._replays.look if looks else self._replays.join)(scope, fingerprint) or 0
             if isinstance(known, Submission):
                 return known
             now = self.clock.now()
@@ -270,129 +265,86 @@ class Engine:
                 looks = True  # a known key wins over every refusal (gateway.md §6, order)
                 continue
             try:
-                return await self._claim(record, entry, ops, claim, known)
+                return await claim_it(self._work(record, entry, ops, claim, scope, known), listener)
             except StoreConflict:  # the key is known, or another process claimed it between our look and our write
                 tries, looks = tries + 1, True
                 if entry.delegate is not None:
                     entry.delegate.unclaim(call)
         raise Conflict("this idempotency_key is being claimed elsewhere; send the same call again", retry_after_ms=1000)
 
-    async def _join(self, scope: str, fingerprint: str) -> Submission | None:
-        """The call that runs here under a key, if one does."""
-        held = await self._keys.join(scope, fingerprint)
-        return None if held is None else Submission(held[1], held[0], replayed=True)
+    def _work(
+        self,
+        record: Record,
+        entry: Entry,
+        ops: Sequence[Op],
+        claim: Claim | None = None,
+        scope: str = "",
+        version: int = 0,
+    ) -> Work:
+        """All that claims a call."""
+        if claim is not None:
+            # A pending record outlives its TTL until its call ends (D7).
+            ends = max(claim.expires_at, self._course.last_moment(record) + 60)
+            ops = [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)]
+        return Work(record, entry.handler, self._claiming_ops(record, ops), claim, scope)
 
-    async def _look(self, scope: str, fingerprint: str) -> Submission | int:
-        """The call that a key stands for; if it stands for none any more, the version of its claim, 0 without one."""
-        while True:
-            joined = await self._join(scope, fingerprint)
-            if joined is not None:
-                return joined
-            stored = await self.store.get("claim", "", scope)
-            if stored is not None and scope not in self._keys:
-                found = await self._replay(decode_claim(stored.value), fingerprint)
-                if found is not None:
-                    return found
-            if scope not in self._keys:  # else somebody here was faster while we looked
-                return 0 if stored is None else stored.version
-
-    async def _replay(self, claim: Claim, fingerprint: str) -> Submission | None:
-        """The record of an ended call under a key, or `None` when the key is free again."""
-        if claim.expires_at <= self.clock.now():
-            return None
-        check_same(claim, fingerprint)
-        stored = await self.load(claim.owner, claim.call_id)
-        if stored is None:
-            return None
-        record = Record(stored.call, self.clock, stored.created_at)
-        record.finish(as_repeated(stored.result))
-        record.completed_at = stored.completed_at
-        return Submission(record, claim, replayed=True)
-
-    async def _claim(
-        self, record: Record, entry: Entry, ops: Sequence[Op], claim: Claim | None = None, version: int = 0
-    ) -> Submission:
-        if claim is None:
-            await self._commit(record, ops)
-            self.start(record, entry.handler)
-            return Submission(record)
-        scope = scope_of(record.call)
-        # A pending record outlives its TTL until its call ends (D7).
-        ends = max(claim.expires_at, self.last_moment(record) + 60)
-        with self._keys.claiming(scope):
-            await self._commit(record, [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)])
-            self.start(record, entry.handler)
-            self._keys.hold(scope, claim, record)
-        return Submission(record, claim)
-
-    async def _commit(self, record: Record, ops: Sequence[Op]) -> None:
-        """Claim a call: from here on it is run here, or `recover` finds it open."""
-        call, owner = record.call, record.call.caller.owner
+    def _claiming_ops(self, record: Record, ops: Sequence[Op]) -> list[Op]:
         try:
             row = encode_record(record.stored())
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidParam(f"these arguments cannot be kept as JSON: {error}", param="arguments") from None
-        self._live[call.id] = record
+        call = record.call
+        return [*ops, *self.endings.claim_ops(record), Put("open_call", call.caller.owner, call.id, row)]
+
+    async def _claim(self, work: Work, listener: Listener | None) -> Submission:
+        """Claim a call and have it run."""
+        if work.claim is None:
+            await self._commit(work.record, work.ops)
+            self.start(work.record, work.handler)
+            return Submission(work.record)
+        with self._keys.claiming(work.scope):
+            await self._commit(work.record, work.ops)
+            self.start(work.record, work.handler)
+            self._keys.hold(work.scope, work.claim, work.record)
+        return Submission(work.record, work.claim)
+
+    async def _claim_and_wait(self, work: Work, listener: Listener | None) -> Submission:
+        """Have the crew claim, run and end a call; comes back with its end, or at its deadline."""
+        record = work.record
+        if self._crew is None:
+            raise ServiceUnavailable(STOPPING)
+        if work.claim is not None:
+            self._keys.begin_claim(work.scope)
+        self._course.live[record.call.id] = record
+        self._crew.take(work, record.delegate is not None)
+        try:
+            await self._wait(record, record.call.deadline)
+        finally:
+            if listener is not None:
+                record.unlisten(listener)
+        if work.refusal is not None:
+            raise work.refusal
+        return Submission(record, work.claim)
+
+    async def _wait(self, record: Record, deadline: float) -> None:
+        """Wait for the end, at most until `deadline` (Unix seconds)."""
+        if record.over:
+            return
+        ended = record.waiter()
+        patience = Patience(self.timekeeper, ended, deadline, self.clock)
+        try:
+            await ended.wait()
+        finally:
+            patience.end()
+            record.waits_no_more(ended)
+
+    async def _commit(self, record: Record, ops: Sequence[Op]) -> None:
+        """Claim a call: from here on it is run here, or `recover` finds it open."""
+        call = record.call
+        self._course.live[call.id] = record
         try:
             with anyio.CancelScope(shield=True):  # a cancelled caller would not know whether the call is claimed
-                await self.store.tx([*ops, *self.endings.claim_ops(record), Put("open_call", owner, call.id, row)])
+                await self.store.tx(ops)
         except BaseException:
-            del self._live[call.id]
-            record.finish(failed("the call was not claimed; send it again", "conflict"))
+            self._course.unclaim(record)
             raise
-
-    async def _run(self, record: Record, handler: Handler, prompt: bool = False) -> None:
-        """Run the handler in place and end the record, whatever happens; one that never waits needs no scope."""
-        call = record.call
-        durable = call.durable
-        self._live[call.id] = record
-        result: Result | None = None
-        if self.observers:
-            record.begins(self.observers)
-        try:
-            if prompt:
-                result = await handler(call, record.emit)
-            else:
-                record.slow = self._set_timer
-                self.timekeeper.soon(record)
-                with self._new_scope() as scope:
-                    record.scope = scope
-                    if durable:
-                        await checkpoint_if_cancelled()  # its claim has taken time: perhaps nobody wants it any more
-                    if record.verdict is None:
-                        result = await handler(call, record.emit)
-        except Exception as error:  # noqa: BLE001 -- it is the end of the call, and logged as that
-            result = failure_of(call, error)
-        finally:
-            if record.call.durable:  # it may have become a task
-                await self._end_durably(record, result)
-            else:
-                self._release(record, end_of(record, result))
-                self.endings.note(record)
-
-    async def _end_durably(self, record: Record, result: Result | None) -> None:
-        """Commit the end before anybody may read it; only a call that was cut off stays open, for `recover`."""
-        ended, committed = failed(CUT_OFF, "agent_service_unavailable"), False
-        call, delegate = record.call, record.delegate
-        try:
-            if result is not None or record.verdict is not None or not call.outlives_request:
-                ended = await self.endings.commit(record, end_of(record, result), self._keys.scope_held_by(record))
-                committed = True
-        finally:
-            self._release(record, ended)
-            if delegate is not None:
-                delegate.ended(call, committed)
-            self.endings.tell(call)
-
-    def _set_timer(self, record: Record) -> None:
-        """A call that is not over within a tick gets a timer for its last moment."""
-        left = self.last_moment(record) - self.clock.now()
-        verdict = failed(TIMEOUT_TEXT, "service_timeout")
-        record.timer = self.timekeeper.after(max(0.0, left), partial(record.stop, verdict))
-
-    def _release(self, record: Record, result: Result) -> None:
-        self.timekeeper.forget(record)
-        self._live.pop(record.call.id, None)
-        if record.call.idempotency_key is not None:
-            self._keys.release(record)
-        record.finish(result)

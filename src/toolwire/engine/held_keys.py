@@ -57,13 +57,21 @@ class HeldKeys:
     @contextmanager
     def claiming(self, scope: str) -> Generator[None]:
         """A call is being claimed under a free key while the block lasts; at its end the key is held, or free again."""
-        self._claiming[scope] = None  # an event is for those who come meanwhile, and mostly nobody does
+        self.begin_claim(scope)
         try:
             yield
         finally:
-            decided = self._claiming.pop(scope)
-            if decided is not None:
-                decided.set()
+            self.end_claim(scope)
+
+    def begin_claim(self, scope: str) -> None:
+        """A call is being claimed under a free key from now on."""
+        self._claiming[scope] = None  # an event is for those who come meanwhile, and mostly nobody does
+
+    def end_claim(self, scope: str) -> None:
+        """The key is held, or free again; who came meanwhile goes on."""
+        decided = self._claiming.pop(scope)
+        if decided is not None:
+            decided.set()
 
     def hold(self, scope: str, claim: Claim, record: Record) -> None:
         """A call runs under a key from now on."""

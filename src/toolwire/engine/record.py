@@ -17,6 +17,7 @@ from toolwire.core.ports import Clock
 from toolwire.core.result import Result
 from toolwire.core.tasking import MakeTask
 from toolwire.engine.deadline import Timer, Watched
+from toolwire.engine.signal import Signal
 
 logger = logging.getLogger("toolwire.engine")
 
@@ -102,7 +103,7 @@ class Record:
     confidential = False
     seq = 0
     _last_progress = float("-inf")
-    _done: anyio.Event | None = None
+    _waiting: list[Signal] | None = None
     _news: anyio.Event | None = None
 
     def __init__(self, call: Call, clock: Clock, created_at: float | None = None) -> None:
@@ -143,8 +144,9 @@ class Record:
             self.listeners = None
         if self.timer is not None:
             self.timer.cancel()
-        if self._done is not None:
-            self._done.set()
+        waiting, self._waiting = self._waiting, None
+        for signal in waiting or ():
+            signal.set()
         if self._news is not None:
             self._news.set()
 
@@ -199,12 +201,35 @@ class Record:
             self._news = anyio.Event()
         await self._news.wait()
 
+    def waiter(self) -> Signal:
+        """A signal of the asker's own that is set at the end."""
+        signal = Signal()
+        if self.result is not None:
+            signal.set()
+        elif self._waiting is None:
+            self._waiting = [signal]
+        else:
+            self._waiting.append(signal)
+        return signal
+
+    def waits_no_more(self, waiter: Signal) -> None:
+        """Let go of a signal that `waiter` gave; fine when the call is over."""
+        if self._waiting is not None:
+            self._waiting.remove(waiter)
+
+    @property
+    def waited_for(self) -> int:
+        """How many wait for the end."""
+        return len(self._waiting or ())
+
     async def wait(self) -> Result:
         """The end, when it comes."""
         if self.result is None:
-            if self._done is None:
-                self._done = anyio.Event()
-            await self._done.wait()
+            waiter = self.waiter()
+            try:
+                await waiter.wait()
+            finally:
+                self.waits_no_more(waiter)
         assert self.result is not None
         return self.result
 

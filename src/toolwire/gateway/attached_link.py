@@ -17,6 +17,7 @@ from toolwire.core.errors import InvalidRequest, ToolwireError
 from toolwire.core.ports import Clock
 from toolwire.core.result import Failure
 from toolwire.engine.deadline import Timer
+from toolwire.engine.signal import Signal
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.asks import LinkAsks
 from toolwire.gateway.auth import Identity
@@ -106,7 +107,7 @@ class AttachedLink:
         self._channels = channels
         self._send = send
         self._outgoing: list[FromGateway] = []
-        self._filled: anyio.Event | None = None
+        self._filled: Signal | None = None
         self._tasks: TaskGroup | None = None
         self._end: Ended | None = None
         self._bad_frames = 0
@@ -345,7 +346,7 @@ class AttachedLink:
     async def _write(self) -> None:
         while True:
             if not self._outgoing:
-                self._filled = anyio.Event()
+                self._filled = Signal()
                 await self._filled.wait()
                 self._filled = None
                 if self._ack_timer is not None:

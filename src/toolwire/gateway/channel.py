@@ -14,6 +14,7 @@ from toolwire.core.errors import ChannelClosed, ChannelNotFound, Forbidden, Idem
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.ports import Op
+from toolwire.engine.signal import Signal
 from toolwire.wire.link import TERMINAL_TYPES, Message
 from toolwire.wire.rest import rfc3339
 
@@ -127,7 +128,7 @@ class Channel:
         self.backlog: list[Message] = []
         self.expected: dict[str, Expecting] | None = None
         self.waiters: list[Waiter] | None = None
-        self.pending: dict[str, anyio.Event] | None = None
+        self.pending: dict[str, Signal] | None = None
         self._seen: dict[str, _Mark] | None = None
         self._keys: dict[str, _Mark] | None = None
         self._answers: dict[tuple[str, str], Receipt] | None = None

@@ -23,6 +23,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Clock, Op, Store
 from toolwire.engine.recorder import Recorder
+from toolwire.engine.signal import Signal
 from toolwire.gateway.channel import (
     Channel,
     Draft,
@@ -314,7 +315,7 @@ class Channels:
         if channel.pending is None:
             channel.pending = {}
         before = next(reversed(channel.pending.values()), None) if channel.kept_in_stream else None
-        done = channel.pending[message.message_id] = anyio.Event()
+        done = channel.pending[message.message_id] = Signal()
         terminal = message.type in TERMINAL_TYPES and message.in_reply_to is not None
         closes = terminal and channel.single_shot
         try:
@@ -322,7 +323,7 @@ class Channels:
             if ops:
                 with anyio.CancelScope(shield=True):
                     await self._store.tx(ops)
-                    if before is not None and not before.is_set():
+                    if before is not None and not before.is_set:
                         await before.wait()
         except ToolwireError:
             if self.postman is not None:

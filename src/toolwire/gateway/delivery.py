@@ -16,6 +16,7 @@ from toolwire.core.errors import ToolwireError
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Del, Op, Put
 from toolwire.engine.deadline import Timer
+from toolwire.engine.signal import Signal
 from toolwire.providers.agent_reply import DELTA, event_of
 from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, Message
 
@@ -109,7 +110,7 @@ class Delivery:
         self.questions: list[Message] | None = None
         self.asked: dict[str, anyio.CancelScope] | None = None
         self.told: list[Message] | None = None
-        self._event: anyio.Event | None = None
+        self._event: Signal | None = None
 
     @property
     def settled(self) -> bool:
@@ -153,7 +154,7 @@ class Delivery:
     async def stirred(self) -> None:
         """Wait until it is answered or given up, or until its taker asks something."""
         while not self.settled and not self.questions:
-            self._event = anyio.Event()
+            self._event = Signal()
             await self._event.wait()
 
     def outcome(self) -> Message:

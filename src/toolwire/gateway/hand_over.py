@@ -11,10 +11,9 @@ Of what an agent says there are three kinds here (`publish_at_once`):
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-import anyio
-
 from toolwire.core.errors import ServiceUnavailable, ToolwireError
 from toolwire.core.ports import Op
+from toolwire.engine.signal import Signal
 from toolwire.gateway.channel import Channel, Draft, Party, Receipt, receipt_of
 from toolwire.gateway.channel_rules import admit
 from toolwire.gateway.channels import Channels
@@ -40,7 +39,7 @@ class HandedOver:
         self._channel = channel
         self._message = message
         self._told: Told | None = told
-        channel.pending = {**(channel.pending or {}), message.message_id: anyio.Event()}
+        channel.pending = {**(channel.pending or {}), message.message_id: Signal()}
 
     def ended(self, committed: bool) -> None:
         """See `delivery.Joint`; whoever sent the answer is told once, and sends it again to learn more."""

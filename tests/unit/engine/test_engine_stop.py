@@ -18,7 +18,7 @@ from tests.unit.engine.fakes import (
 )
 from toolwire.adapters.memory_blobs import MemoryBlobs
 from toolwire.core.call import Call
-from toolwire.core.errors import ServiceUnavailable, StoreUnavailable
+from toolwire.core.errors import StoreUnavailable
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Op
 from toolwire.core.result import Result, text_result
@@ -109,27 +109,32 @@ async def test_an_engine_whose_user_is_cancelled_stops_in_the_same_order():
 
 
 async def test_a_call_whose_claim_is_committed_while_the_engine_stops_stays_open():
-    store, tools, asked, stopped = FaultyStore(LoopClock()), Tools(), anyio.Event(), anyio.Event()
-    call, engine = call_of(key="k1"), engine_over(store)
+    store, tools, asked, let_go = FaultyStore(LoopClock()), Tools(), anyio.Event(), anyio.Event()
+    call, engine, submissions = call_of(key="k1"), engine_over(store), list[Submission]()
 
     async def hold(ops: Sequence[Op]) -> None:
         store.before_tx = None
         asked.set()
-        await stopped.wait()
+        await let_go.wait()
 
     async def submit() -> None:
-        with pytest.raises(ServiceUnavailable):
-            await engine.submit(call, catalog_of(tools))
+        submissions.append(await engine.submit(call, catalog_of(tools)))
+
+    async def let_go_when_stopping() -> None:
+        await anyio.wait_all_tasks_blocked()
+        assert engine.recorder.stopping
+        let_go.set()
 
     store.before_tx = hold
     with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            async with engine.running():
-                tasks.start_soon(submit)
-                await asked.wait()
-            stopped.set()
+        async with anyio.create_task_group() as tasks, engine.running():
+            tasks.start_soon(submit)
+            await asked.wait()
+            tasks.start_soon(let_go_when_stopping)
     assert tools.calls == []
     assert [row.key for row in await store.scan("open_call", "alice")] == [call.id]
+    (submission,) = submissions
+    assert code_of(submission.record.result) == "agent_service_unavailable"
     assert engine.idle
 
 
