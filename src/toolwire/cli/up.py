@@ -47,7 +47,9 @@ def up(
     config_file: Annotated[
         Path | None, Parameter(name="--config", help="Configuration file (default: toolwire.toml, if it is there).")
     ] = None,
-    demo: Annotated[bool, Parameter(negative="", help="Run an agent with four tools, too, to try it with.")] = False,
+    demo: Annotated[
+        bool, Parameter(negative="", help="Run an agent with four tools, too, and show it in a first workspace.")
+    ] = False,
     in_browser: Annotated[
         bool, Parameter(name="--open", negative="", help="Open the canvas in a browser, signed in, once it is up.")
     ] = False,
@@ -81,8 +83,10 @@ async def _up(settings: Config, *, demo: bool, as_json: bool, in_browser: bool) 
         await opened.enter_async_context(serving(opened_host.app, bound, patience))
         if keys is not None:
             from toolwire.cli.demo.agent import attached_demo
+            from toolwire.cli.demo.board import make_first_workspace
 
             await opened.enter_async_context(attached_demo(url, keys))
+            await make_first_workspace(url, owner_key, keys)
         host = HostInfo(url, os.getpid(), str(folder.owner_key_file.absolute()))
         until_signal = opened.enter_context(stop_signal(folder.withdraw))
         opened.enter_context(folder.announce(host))
