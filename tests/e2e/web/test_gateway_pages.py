@@ -74,7 +74,7 @@ def row(page: Page, words: str) -> Locator:
 def test_a_tool_is_tried_with_a_form_made_from_its_schema(screen: Screen) -> None:
     page = screen.window("/gateway/agents")
     page.get_by_role("link", name="demo").click()
-    page.get_by_role("button", name="Try web_search").click()
+    page.get_by_role("button", name="Try it: web_search").click()
     dialog = page.get_by_role("dialog", name="Try web_search")
     dialog.get_by_role("button", name="Call", exact=True).click()
     expect(dialog.get_by_text("Result", exact=True)).to_have_count(0)

@@ -92,7 +92,7 @@ function Details({ agent, onChanged }: DetailsProps) {
               <h3>{tool.name}</h3>
               <Button
                 small
-                aria-label={text("gateway.try.title", { tool: tool.name })}
+                aria-label={`${text("gateway.try.open")}: ${tool.name}`}
                 disabled={!agent.attached}
                 onClick={() => setTried(tool)}
               >
