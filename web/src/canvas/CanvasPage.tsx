@@ -6,6 +6,7 @@ import { go } from "../app/routes.ts";
 import { openWorkspace, useBoard } from "../board/store.ts";
 import { firstShown, keepShown, makeWorkspace, readWorkspaces } from "../board/workspaces.ts";
 import { useText, text as words } from "../i18n/text.ts";
+import { LargeTerminal } from "../terminals/LargeTerminal.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Failed, Waiting } from "../ui/Empty.tsx";
 import { showToast } from "../ui/toasts.ts";
@@ -47,6 +48,7 @@ function OpenWorkspace({ id }: { readonly id: string }) {
         <BoardView />
         <Inspector />
       </div>
+      <LargeTerminal />
     </div>
   );
 }
