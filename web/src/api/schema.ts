@@ -809,7 +809,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Entries with a higher number than `after`, or the last ones before `before`; each is `audit.AuditEntry`. */
+        /** Entries with a higher number than `after`, or the last ones before `before`, one a line. */
         get: operations["audit_export"];
         put?: never;
         post?: never;
@@ -2335,6 +2335,42 @@ export interface components {
             created_at: string | null;
             completed_at: string | null;
             replayed_as: string | null;
+        };
+        /**
+         * AuditEntry
+         * @description One call that has ended, in its owner's chain.
+         *
+         *     Digests are SHA-256 of the JSON text with sorted keys, as hex. `previous` is the `hash` of the entry before, and
+         *     `hash` that of everything else in this one. `arguments` and `result` are there where bodies are kept.
+         */
+        AuditEntry: {
+            seq: number;
+            call_id: string;
+            agent_id: string;
+            tool: string;
+            principal: string;
+            surface: string;
+            /** Format: date-time */
+            began_at: string;
+            /** Format: date-time */
+            ended_at: string;
+            status: string;
+            arguments_digest: string;
+            result_digest: string;
+            /** @default null */
+            error_code?: string | null;
+            /** @default null */
+            idempotency_key_digest?: string | null;
+            /** @default null */
+            parent?: string | null;
+            /** @default null */
+            arguments?: Record<string, unknown> | null;
+            /** @default null */
+            result?: unknown;
+            /** @default  */
+            previous?: string;
+            /** @default  */
+            hash?: string;
         };
         /**
          * CallPage
@@ -6860,7 +6896,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": components["schemas"]["AuditEntry"];
                 };
             };
             400: components["responses"]["400.invalid_param.invalid_request"];
