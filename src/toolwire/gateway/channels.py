@@ -12,7 +12,8 @@ How they lie in the store is the business of channel_shelf.py, how long of chann
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Protocol
+from itertools import islice
+from typing import Final, Protocol
 
 import anyio
 import msgspec
@@ -36,6 +37,12 @@ from toolwire.gateway.channel import (
 from toolwire.gateway.channel_rules import admit
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
 from toolwire.wire.link import OWNERS_TYPES, TERMINAL_TYPES, Message
+
+MAX_AT_EASE: Final = 1024
+"""Channels in memory from which on the ones that were not used for `QUIET_S` leave it; ages are for the others."""
+QUIET_S: Final = 30.0
+LOOKED_AT: Final = 2
+"""Channels that are looked at for that whenever one comes: one more than comes, so that their number falls."""
 
 
 class Postman(Protocol):
@@ -105,6 +112,8 @@ class Channels:
     def keep(self, channel: Channel) -> None:
         """Find a channel here from now on; what of it is stored is the business of whoever made it."""
         self._channels[channel.id] = channel
+        if len(self._channels) > MAX_AT_EASE:
+            self._make_room()
 
     async def fetch(self, channel_id: str) -> Channel | None:
         """The channel, brought into memory if it is not there; `None` when the store has none either.
@@ -115,6 +124,7 @@ class Channels:
             StoreUnavailable: the store cannot be read.
         """
         if (channel := self._channels.get(channel_id)) is not None:
+            channel.last_used = self._clock.now()
             return channel
         while (underway := self._loading.get(channel_id)) is not None:
             await underway.wait()
@@ -124,7 +134,7 @@ class Channels:
         try:
             channel = await self.shelf.channel(channel_id)
             if channel is not None:
-                self._channels[channel_id] = channel
+                self.keep(channel)
             return channel
         finally:
             del self._loading[channel_id]
@@ -155,7 +165,7 @@ class Channels:
         channel.metadata, channel.single_shot, channel.deadline = metadata, single_shot, deadline
         await self._store.tx(self.shelf.opening_ops(channel))
         channel.opened()
-        self._channels[channel.id] = channel
+        self.keep(channel)
         return channel
 
     async def find(self, channel_id: str, party: Party) -> Channel:
@@ -303,6 +313,15 @@ class Channels:
     def in_use(self) -> Sequence[Channel]:
         """The channels in memory."""
         return tuple(self._channels.values())
+
+    def _make_room(self) -> None:
+        """Forget the channels at the front that nobody has used for a while; the others go to the back."""
+        quiet_since = self._clock.now() - QUIET_S
+        for channel in tuple(islice(self._channels.values(), LOOKED_AT)):
+            del self._channels[channel.id]
+            self._channels[channel.id] = channel
+            if channel.stored and channel.kept_in_stream and channel.last_used < quiet_since:
+                self.forget(channel)
 
     async def _commit(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """Mint, commit and put a message on a durable channel.

@@ -1,7 +1,8 @@
 """MCP sessions of the initialize wire: sealed tokens that any replica can check; it holds nothing for an idle one.
 
 A token binds (principal, agent) and names the session's channel, so a session that never comes back costs nothing. The
-store learns of a session when it is used and when it is ended.
+store learns of a session when it is used for longer than a moment (where they are counted: when it is used) and when it
+is ended.
 Spec: MCP 2025-11-25 basic/transports#session-management; gateway.md 40, D12.
 """
 
@@ -63,9 +64,12 @@ class Session(Struct, frozen=True):
 
 
 class _Seen(Struct):
+    """What is remembered of a session: when it was begun, looked up, and written down as in use; Unix seconds."""
+
     session: Session
-    looked_at: float
-    touched_at: float
+    issued_at: float
+    looked_at: float = float("-inf")
+    touched_at: float = float("-inf")
 
 
 class Sessions:
@@ -96,6 +100,8 @@ class Sessions:
         self.limit = limit
         self._idle_ttl_s = idle_ttl_s
         self._touch_every_s = idle_ttl_s / TOUCHES
+        # The token says when a session was begun, which is as good as a row about a use; but nobody can count tokens.
+        self._unwritten_s = 0.0 if limit else self._touch_every_s
         self._trusted_s = min(TRUSTED_S, self._touch_every_s)
         self._seen: dict[tuple[str, str, str], _Seen] = {}
 
@@ -147,9 +153,9 @@ class Sessions:
         key = (token, caller.principal, agent_id)
         seen = self._seen.get(key)
         if seen is None:
-            seen = _Seen(self._open(token, caller.principal, agent_id), float("-inf"), float("-inf"))
+            seen = self._open(token, caller.principal, agent_id)
         if not 0 <= now - seen.looked_at < self._trusted_s:
-            kept = await self._look(token, caller.principal, now)
+            kept = await self._look(seen, caller.principal, now)
             seen.session = msgspec.structs.replace(seen.session, kept=kept)
             seen.looked_at = now
             self._remember(key, seen)
@@ -166,10 +172,11 @@ class Sessions:
             StoreUnavailable: it could not be stored; this process knows it all the same, until it looks again.
         """
         now, key = self._clock.now(), (session.id, caller.principal, agent_id)
-        seen = self._seen.get(key)
-        latest = session if seen is None else seen.session
-        changed = msgspec.structs.replace(latest, kept=change(latest.kept))
-        self._remember(key, _Seen(changed, now, now))  # before it is stored, so that two changes at once both count
+        seen = self._seen.get(key) or self._open(session.id, caller.principal, agent_id)
+        changed = msgspec.structs.replace(seen.session, kept=change(seen.session.kept))
+        self._remember(
+            key, _Seen(changed, seen.issued_at, now, now)
+        )  # before it is stored, so that two changes at once both count
         await self._store.tx(self._rows(changed, caller, now))
         return changed
 
@@ -200,25 +207,29 @@ class Sessions:
             del self._seen[next(iter(self._seen))]
         self._seen[key] = seen
 
-    async def _look(self, token: str, principal: str, now: float) -> Kept:
+    async def _look(self, seen: _Seen, principal: str, now: float) -> Kept:
         """See that the session has not ended; gives what it keeps."""
-        key = _row_key(token)
+        key = _row_key(seen.session.id)
         if await self._store.get("session", principal, key + _ENDED) is not None:
             raise _not_found()
-        issued = int.from_bytes(_raw(token)[:_ISSUED_BYTES], "big") / 1000
-        if now - issued > self._idle_ttl_s and await self._store.get("session", principal, key) is None:
+        lives_s = self._idle_ttl_s + self._unwritten_s
+        if now - seen.issued_at > lives_s and await self._store.get("session", principal, key) is None:
             raise _not_found()
         kept = await self._store.get("session", principal, key + _KEPT) if self._keeps else None
         return NOTHING_KEPT if kept is None else _decode_kept(kept.value)
 
-    def _open(self, token: str, principal: str, agent_id: str) -> Session:
+    def _open(self, token: str, principal: str, agent_id: str) -> _Seen:
         raw = _raw(token)
         payload, mac = raw[:-MAC_BYTES], raw[-MAC_BYTES:]
         if len(payload) != _ISSUED_BYTES + RANDOM_BYTES + 1 or not hmac.compare_digest(
             mac, self._mac(payload, principal, agent_id)
         ):
             raise _not_found()
-        return _session(token, payload)
+        issued_at = int.from_bytes(payload[:_ISSUED_BYTES], "big") / 1000
+        seen = _Seen(_session(token, payload), issued_at)
+        if self._unwritten_s:
+            seen.touched_at = issued_at
+        return seen
 
     def _mac(self, payload: bytes, principal: str, agent_id: str) -> bytes:
         bound = b"\0".join((payload, principal.encode(), agent_id.encode()))

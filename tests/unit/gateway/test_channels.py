@@ -20,6 +20,7 @@ from toolwire.core.errors import (
 from toolwire.core.ports import Append, Leased, Op
 from toolwire.gateway.channel import Channel, Draft, Party
 from toolwire.gateway.channel_ages import ChannelAges
+from toolwire.gateway.channels import MAX_AT_EASE, QUIET_S
 from toolwire.wire.link import TERMINAL_TYPES
 
 AGENT = Party("agent_1", "own_1", "agent_1")
@@ -388,3 +389,17 @@ async def test_what_is_not_used_leaves_the_memory_and_comes_back_when_asked_for(
         assert (await say(service, found, "a", message_id="m_1")).idempotent
         assert (await say(service, found, "a", idempotency_key="k_1")).idempotent
         assert (await say(service, found, "b")).offset > 1
+
+
+async def test_of_many_channels_those_in_use_alone_stay_in_memory():
+    async with open_service() as service:
+        held, waiting, *gone = [await new_channel(service) for _ in range(MAX_AT_EASE)]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(service.channels.wait, waiting, "m_1", 60)
+            await anyio.wait_all_tasks_blocked()
+            service.clock.at += QUIET_S + 1
+            assert await service.channels.find(held.id, AGENT) is held
+            late = [await new_channel(service) for _ in range(MAX_AT_EASE)]
+            assert {channel.id for channel in service.channels.in_use()} == {held.id, waiting.id, *(c.id for c in late)}
+            await say(service, waiting, "a", type="agent_reply", in_reply_to="m_1")
+        assert (await service.channels.find(gone[0].id, AGENT)).created_at == gone[0].created_at

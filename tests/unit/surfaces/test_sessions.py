@@ -63,6 +63,26 @@ async def test_a_session_costs_the_store_nothing_until_it_is_used():
     assert all(0x21 <= ord(c) <= 0x7E for c in session.id)
 
 
+async def test_one_that_vanishes_soon_costs_the_store_nothing_either_but_where_they_are_counted():
+    world = World()
+    for limit, rows in ((0, 0), (5, 1)):
+        sessions = Sessions(world.store, world.recorder, world.clock, b"shared", TTL_S, limit=limit)
+        session = sessions.mint(ALICE, "agent")
+        world.clock.at += TTL_S / module.TOUCHES
+        assert await sessions.find(session.id, ALICE, "agent") == session
+        await world.recorder.flush()
+        assert await world.rows() == rows
+
+
+async def test_one_that_was_used_soon_may_be_idle_from_then_on_for_as_long_as_any():
+    world = World()
+    session = world.replica().mint(ALICE, "agent")
+    world.clock.at += TTL_S / module.TOUCHES
+    await world.replica().find(session.id, ALICE, "agent")
+    world.clock.at += TTL_S
+    assert await world.replica().find(session.id, ALICE, "agent") == session
+
+
 async def test_a_session_keeps_its_channel_on_every_replica():
     world = World()
     minted = world.replica().mint(ALICE, "agent")
