@@ -32,25 +32,29 @@ export function boardOf(cards: readonly Card[], arrows: readonly Arrow[]): Board
 
 /** The board after changes, as the host tells them; what they name and is not there is no fault. */
 export function changed(board: Board, changes: readonly BoardChange[]): Board {
-  const cards = { ...board.cards };
-  const arrows = { ...board.arrows };
-  for (const change of changes) {
-    switch (change.change) {
-      case "put_card":
-        cards[change.card.id] = change.card;
-        break;
-      case "remove_card":
-        delete cards[change.id];
-        break;
-      case "put_arrow":
-        arrows[change.arrow.id] = change.arrow;
-        break;
-      case "remove_arrow":
-        delete arrows[change.id];
-        break;
-    }
-  }
+  const ofCards = changes.some((change) => change.change === "put_card" || change.change === "remove_card");
+  const ofArrows = changes.some((change) => change.change === "put_arrow" || change.change === "remove_arrow");
+  const cards = ofCards ? { ...board.cards } : board.cards; // who looks at one of them is not woken by the other
+  const arrows = ofArrows ? { ...board.arrows } : board.arrows;
+  for (const change of changes) apply(change, cards as Record<string, Card>, arrows as Record<string, Arrow>);
   return { cards, arrows };
+}
+
+function apply(change: BoardChange, cards: Record<string, Card>, arrows: Record<string, Arrow>): void {
+  switch (change.change) {
+    case "put_card":
+      cards[change.card.id] = change.card;
+      break;
+    case "remove_card":
+      delete cards[change.id];
+      break;
+    case "put_arrow":
+      arrows[change.arrow.id] = change.arrow;
+      break;
+    case "remove_arrow":
+      delete arrows[change.id];
+      break;
+  }
 }
 
 /** Whether an arrow may be drawn: it needs an agent at one end, and there is at most one between two cards. */
@@ -58,11 +62,14 @@ export function obstacle(board: Board, source: string, target: string): Obstacle
   const [from, to] = [board.cards[source], board.cards[target]];
   if (source === target || from === undefined || to === undefined) return "same";
   if (Object.values(board.arrows).some((arrow) => joins(arrow, source, target))) return "joined";
-  if (from.kind === "group" || to.kind === "group") return "group";
-  if (from.kind === "note" && to.kind === "note") return "note";
-  return from.kind === "agent" || to.kind === "agent" || from.kind === "card" || to.kind === "card"
-    ? undefined
-    : "no_agent";
+  return obstacleOf(from.kind, to.kind);
+}
+
+/** The same of kinds: what stands in the way whichever cards they are. */
+export function obstacleOf(from: Kind, to: Kind): Obstacle | undefined {
+  if (from === "group" || to === "group") return "group";
+  if (from === "note" && to === "note") return "note";
+  return from === "agent" || to === "agent" || from === "card" || to === "card" ? undefined : "no_agent";
 }
 
 export function joins(arrow: Arrow, one: string, other: string): boolean {

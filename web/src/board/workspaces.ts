@@ -1,7 +1,9 @@
 /** The owner's workspaces: their list, and which one is opened next time. */
 
 import { create } from "zustand";
-import { api, ask, type Schemas } from "../api/client.ts";
+import { ApiError, api, ask, type Schemas } from "../api/client.ts";
+import { text } from "../i18n/text.ts";
+import { useBoard } from "./store.ts";
 
 const KEPT_AS = "toolwire.workspace";
 
@@ -26,6 +28,50 @@ export async function makeWorkspace(name: string): Promise<Schemas["WorkspaceSum
 export async function renameWorkspace(id: string, name: string): Promise<void> {
   await ask(api.PATCH("/api/v1/workspaces/{w}", { params: { path: { w: id } }, body: { name } }));
   await readWorkspaces();
+}
+
+/** Let agents use what is in a workspace, or not. */
+export async function setWorkspaceOpen(id: string, open: boolean): Promise<void> {
+  const path = { params: { path: { w: id } } };
+  const summary = await (open
+    ? ask(api.POST("/api/v1/workspaces/{w}/open", path))
+    : ask(api.POST("/api/v1/workspaces/{w}/close", path)));
+  if (useBoard.getState().workspace?.id === id) useBoard.setState({ workspace: summary });
+  await readWorkspaces();
+}
+
+export async function removeWorkspace(id: string): Promise<void> {
+  await ask(api.DELETE("/api/v1/workspaces/{w}", { params: { path: { w: id } } }));
+  await readWorkspaces();
+}
+
+/** Give the user a file with a workspace in it; it holds no keys. */
+export async function exportWorkspace({ id, name }: Schemas["WorkspaceSummary"]): Promise<void> {
+  const exported = await ask(api.GET("/api/v1/workspaces/{w}/export", { params: { path: { w: id } } }));
+  const url = URL.createObjectURL(new Blob([JSON.stringify(exported, null, 2)], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${name.replace(/[^\p{L}\p{N}]+/gu, "-") || "workspace"}.json`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Make a workspace out of such a file. */
+export async function importWorkspace(file: File): Promise<Schemas["WorkspaceSummary"]> {
+  const body = readExport(await file.text());
+  const made = await ask(api.POST("/api/v1/workspaces", { body }));
+  await readWorkspaces();
+  return made;
+}
+
+function readExport(content: string): Schemas["NewWorkspace"] {
+  try {
+    const read = JSON.parse(content) as Schemas["NewWorkspace"] | null;
+    if (typeof read?.name === "string") return read;
+  } catch {
+    // it is no JSON at all: the same answer
+  }
+  throw new ApiError("invalid_file", text("workspace.import.not_one"));
 }
 
 /** The workspace to show first: the last one that was open here, or else the first; `undefined` where there is none. */

@@ -1,19 +1,24 @@
 /** An arrow of the board, with the label that tells its calls. */
 
-import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from "@xyflow/react";
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import { ArrowLabel } from "../calls/ArrowLabel.tsx";
+import { useCalls } from "../calls/store.ts";
+import { arrowPath } from "./arrow-path.ts";
 
 export const ArrowLine = memo(function ArrowLine({ id, markerEnd, ...ends }: EdgeProps) {
-  const [path, x, y] = getBezierPath(ends);
+  const hasCalls = useCalls((state) => state.arrows[id] !== undefined);
+  const { path, x, y } = arrowPath(ends);
   return (
     <>
-      <BaseEdge id={id} path={path} {...(markerEnd ? { markerEnd } : {})} />
-      <EdgeLabelRenderer>
-        <div className="arrow-label-place" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
-          <ArrowLabel arrow={id} />
-        </div>
-      </EdgeLabelRenderer>
+      <BaseEdge id={id} path={path} interactionWidth={24} {...(markerEnd ? { markerEnd } : {})} />
+      {hasCalls ? (
+        <EdgeLabelRenderer>
+          <div className="arrow-label-place" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
+            <ArrowLabel arrow={id} />
+          </div>
+        </EdgeLabelRenderer>
+      ) : null}
     </>
   );
 });

@@ -1,74 +1,64 @@
-/** The bar above a board: which workspace it is, what can be added, undo and redo. */
+/** The bar above a board: which workspace it is, whether all is saved, undo and redo, and what can be added. */
 
-import { Bot, ChevronDown, Plus, Redo2, SquareTerminal, StickyNote, Undo2 } from "lucide-react";
-import { go } from "../app/routes.ts";
-import { addCard, step, useBoard } from "../board/store.ts";
-import { makeWorkspace, useWorkspaces } from "../board/workspaces.ts";
+import { Check, CloudOff, Keyboard, LoaderCircle, type LucideIcon, Network, Plus, Redo2, Undo2 } from "lucide-react";
+import { shownKeys } from "../app/shortcuts.ts";
+import { useBoard } from "../board/store.ts";
 import { useText } from "../i18n/text.ts";
 import { Button, IconButton } from "../ui/Button.tsx";
-import { Menu, MenuItem, MenuLine } from "../ui/Menu.tsx";
-import { placeForNew } from "./place.ts";
+import "./board-bar.css";
+import { command } from "./commands.ts";
+import { WorkspaceMenu } from "./WorkspaceMenu.tsx";
 
 export function BoardBar() {
   const text = useText();
-  const { canUndo, canRedo } = useBoard();
+  const canUndo = useBoard((state) => state.canUndo);
+  const canRedo = useBoard((state) => state.canRedo);
+  const hasCards = useBoard((state) => Object.keys(state.board.cards).length > 0);
+  const add = command("add");
   return (
     <header className="board-bar">
       <WorkspaceMenu />
+      <Saved />
       <span className="board-bar-space" />
-      <IconButton icon={Undo2} label={text("canvas.undo")} disabled={!canUndo} onClick={() => void step("undo")} />
-      <IconButton icon={Redo2} label={text("canvas.redo")} disabled={!canRedo} onClick={() => void step("redo")} />
-      <Menu
-        trigger={
-          <Button tone="primary" icon={Plus}>
-            {text("canvas.add")}
-          </Button>
-        }
-      >
-        <MenuItem icon={Bot} onSelect={() => void addCard({ kind: "agent", ...placeForNew("agent") })}>
-          {text("canvas.add_agent")}
-        </MenuItem>
-        <MenuItem icon={SquareTerminal} onSelect={() => void addCard({ kind: "terminal", ...placeForNew("terminal") })}>
-          {text("canvas.add_terminal")}
-        </MenuItem>
-        <MenuItem icon={StickyNote} onSelect={() => void addCard({ kind: "note", ...placeForNew("note") })}>
-          {text("canvas.add_note")}
-        </MenuItem>
-      </Menu>
+      <Doing id="undo" icon={Undo2} disabled={!canUndo} />
+      <Doing id="redo" icon={Redo2} disabled={!canRedo} />
+      <Doing id="tidy" icon={Network} disabled={!hasCards} />
+      <Doing id="help" icon={Keyboard} />
+      <Button tone="primary" icon={Plus} onClick={add.run} aria-keyshortcuts="Control+K Meta+K">
+        {text("canvas.add")}
+        <kbd className="board-bar-keys">{shownKeys(add.keys[0] ?? "")}</kbd>
+      </Button>
     </header>
   );
 }
 
-function WorkspaceMenu() {
+interface DoingProps {
+  readonly id: string;
+  readonly icon: LucideIcon;
+  readonly disabled?: boolean;
+}
+
+function Doing({ id, icon, disabled = false }: DoingProps) {
   const text = useText();
-  const workspace = useBoard((state) => state.workspace);
-  const all = useWorkspaces((state) => state.all);
-  const make = async (): Promise<void> => {
-    const made = await makeWorkspace(text("workspace.untitled"));
-    go({ page: "canvas", workspace: made.id });
-  };
+  const { name, keys, run } = command(id);
+  const label = `${text(name)} (${shownKeys(keys[0] ?? "")})`;
+  return <IconButton icon={icon} label={label} disabled={disabled} onClick={run} />;
+}
+
+/** Edits are saved as they are made; this says so. */
+function Saved() {
+  const text = useText();
+  const saving = useBoard((state) => state.saving > 0);
+  const lost = useBoard((state) => state.feed === "lost");
+  const [Icon, word] = lost
+    ? ([CloudOff, "canvas.saved.lost"] as const)
+    : saving
+      ? ([LoaderCircle, "canvas.saved.not_yet"] as const)
+      : ([Check, "canvas.saved"] as const);
   return (
-    <Menu
-      align="start"
-      trigger={
-        <Button tone="quiet" icon={ChevronDown} aria-label={`${text("workspace.choose")}: ${workspace?.name ?? ""}`}>
-          {workspace?.name}
-        </Button>
-      }
-    >
-      {(all ?? []).map((one) => (
-        <MenuItem
-          key={one.id}
-          checked={one.id === workspace?.id}
-          onSelect={() => go({ page: "canvas", workspace: one.id })}
-        >
-          {one.name}
-        </MenuItem>
-      ))}
-      <MenuLine />
-      <MenuItem icon={Plus} onSelect={() => void make()}>
-        {text("workspace.new")}
-      </MenuItem>
-    </Menu>
+    <span className="board-bar-saved" role="status">
+      <Icon aria-hidden size={14} />
+      <span>{text(word)}</span>
+    </span>
   );
 }

@@ -1,118 +1,193 @@
-/** The board on React Flow: cards as its nodes, arrows as its edges; what is dragged is saved when it is let go. */
+/** The board itself, drawn by React Flow: its nodes and edges are those of the store, its gestures become edits of it. */
 
 import {
-  applyNodeChanges,
   Background,
   BackgroundVariant,
-  type Connection,
   ConnectionMode,
   Controls,
   type Edge,
+  type EdgeChange,
+  type FinalConnectionState,
+  type HandleType,
   MiniMap,
   type Node,
-  type NodeChange,
   ReactFlow,
   ReactFlowProvider,
 } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { Waypoints } from "lucide-react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { type MouseEvent, useMemo } from "react";
 import { useTheme } from "../app/theme.ts";
-import { type Card, obstacle, sizeOf } from "../board/model.ts";
+import { type Kind, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
-import { changeCard, drawArrow, useBoard } from "../board/store.ts";
-import { useText } from "../i18n/text.ts";
-import { Empty } from "../ui/Empty.tsx";
+import { changeArrow, drawArrow, useBoard } from "../board/store.ts";
+import { text as say, type Text, useText } from "../i18n/text.ts";
+import { showToast } from "../ui/toasts.ts";
 import { ArrowLine } from "./ArrowLine.tsx";
+import { BoardStart } from "./BoardStart.tsx";
 import "./board-view.css";
+import { BoardWindows } from "./BoardWindows.tsx";
 import { CardShell } from "./CardShell.tsx";
+import { SelectionBar } from "./SelectionBar.tsx";
+import { useBoardEdges } from "./useBoardEdges.ts";
+import { useBoardKeys } from "./useBoardKeys.ts";
+import { useBoardNodes } from "./useBoardNodes.ts";
+import { openPalette, useView } from "./view.ts";
 
 const NODE_TYPES = { card: CardShell };
 const EDGE_TYPES = { arrow: ArrowLine };
+const FIT = { maxZoom: 1, padding: 0.15 };
 
 export function BoardView() {
   return (
     <ReactFlowProvider>
       <Flow />
+      <BoardWindows />
     </ReactFlowProvider>
   );
 }
 
 function Flow() {
   const text = useText();
-  const board = useBoard((state) => state.board);
   const name = useBoard((state) => state.workspace?.name ?? "");
+  const isEmpty = useBoard((state) => Object.keys(state.board.cards).length === 0);
   const theme = useTheme((state) => state.shown);
-  const select = useSelection((state) => state.select);
-  const [nodes, setNodes] = useState<Node[]>([]);
-  useEffect(() => {
-    setNodes((before) => nodesOf(board.cards, before));
-  }, [board.cards]);
-  const edges = useMemo<Edge[]>(
-    () =>
-      Object.values(board.arrows).map((arrow) => ({
-        id: arrow.id,
-        type: "arrow",
-        source: arrow.source,
-        target: arrow.target,
-      })),
-    [board.arrows],
-  );
-  const onNodesChange = useCallback(
-    (changes: NodeChange[]) => setNodes((before) => applyNodeChanges(changes, before)),
-    [],
-  );
-  const draw = (connection: Connection): void => void drawArrow(connection.source, connection.target);
+  const wiring = useView((state) => state.wiringFrom !== undefined);
+  const { nodes, onNodesChange, onDragStart, onDragStop } = useBoardNodes();
+  const edges = useBoardEdges(nodes);
+  const words = useMemo(() => readerWords(text), [text]);
+  useBoardKeys();
   return (
-    <div className="board-view" role="application" aria-label={text("canvas.label", { name })}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: a double click is a short way to what a button and keys do, too
+    <div className="board-view" data-wiring={wiring || undefined} onDoubleClick={onDoubleClick}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         colorMode={theme}
+        aria-label={text("canvas.label", { name })}
+        ariaLabelConfig={words}
         connectionMode={ConnectionMode.Loose}
+        connectionRadius={32}
+        onInit={(flow) => useView.setState({ flow })}
         onNodesChange={onNodesChange}
-        onNodeDragStop={(_, __, dragged) => {
-          for (const node of dragged) void changeCard(node.id, node.position);
-        }}
-        onConnect={draw}
-        isValidConnection={({ source, target }) => obstacle(board, source, target) === undefined}
-        onNodeClick={(_, node) => select({ kind: "card", id: node.id })}
-        onEdgeClick={(_, edge) => select({ kind: "arrow", id: edge.id })}
-        onPaneClick={() => select(undefined)}
+        onEdgesChange={onEdgesChange}
+        onNodeDragStart={(_, __, dragged) => onDragStart(dragged)}
+        onNodeDragStop={onDragStop}
+        onSelectionDragStart={(_, dragged) => onDragStart(dragged)}
+        onSelectionDragStop={onDragStop}
+        onConnectStart={(_, { nodeId }) => useView.setState({ wiringFrom: nodeId ?? undefined })}
+        onConnect={({ source, target }) => void drawArrow(source, target)}
+        onConnectEnd={onConnectEnd}
+        onReconnectStart={(_, edge) => useView.setState({ leading: edge.id })}
+        onReconnect={(edge, { source, target }) => void changeArrow(edge.id, { source, target })}
+        onReconnectEnd={onReconnectEnd}
+        isValidConnection={({ source, target }) => obstacle(useBoard.getState().board, source, target) === undefined}
         deleteKeyCode={null}
-        minZoom={0.1}
+        selectNodesOnDrag={false}
+        elevateNodesOnSelect={false}
+        zoomOnDoubleClick={false}
+        multiSelectionKeyCode={MULTI_KEYS}
+        minZoom={0.05}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.2 }}
+        fitViewOptions={FIT}
       >
         <Background variant={BackgroundVariant.Dots} gap={22} size={1.5} color="var(--dot)" />
-        <MiniMap pannable zoomable />
-        <Controls />
+        <MiniMap pannable zoomable nodeColor={colorOf} nodeStrokeWidth={0} />
+        <Controls showInteractive={false} fitViewOptions={FIT} />
       </ReactFlow>
-      {nodes.length === 0 ? (
-        <div className="board-empty">
-          <Empty icon={Waypoints} title={text("canvas.empty.title")}>
-            {text("canvas.empty.text")}
-          </Empty>
-        </div>
-      ) : null}
+      <SelectionBar />
+      {isEmpty ? <BoardStart /> : null}
     </div>
   );
 }
 
-/** React Flow's nodes for cards; one that is being dragged stays where the hand has it. */
-function nodesOf(cards: Readonly<Record<string, Card>>, before: readonly Node[]): Node[] {
-  const known = new Map(before.map((node) => [node.id, node]));
-  return Object.values(cards).map((card) => {
-    const old = known.get(card.id);
-    return {
-      ...old,
-      id: card.id,
-      type: "card",
-      position: old?.dragging ? old.position : { x: card.x, y: card.y },
-      ...sizeOf(card),
-      data: {},
-    };
-  });
+const MULTI_KEYS = ["Meta", "Control", "Shift"];
+
+function onEdgesChange(changes: readonly EdgeChange[]): void {
+  const picked = changes.filter((change) => change.type === "select");
+  if (picked.length === 0) return;
+  const { cards, arrows, choose } = useSelection.getState();
+  const chosen = new Set(arrows);
+  for (const { id, selected } of picked) {
+    if (selected) chosen.add(id);
+    else chosen.delete(id);
+  }
+  choose({ cards, arrows: [...chosen] });
+}
+
+/** An arrow was let go: anywhere on a card draws it there, on nothing asks what to put there. */
+function onConnectEnd(event: globalThis.MouseEvent | TouchEvent, state: FinalConnectionState): void {
+  const from = state.fromNode?.id;
+  const isLed = useView.getState().leading !== undefined;
+  useView.setState({ wiringFrom: undefined });
+  if (from === undefined || state.isValid || isLed) return; // one that is led elsewhere ends in onReconnectEnd
+  const { x, y, card, isBoard } = letGoAt(event);
+  if (card !== undefined) {
+    if (card !== from && isPossible(from, card)) void drawArrow(from, card);
+  } else if (isBoard) {
+    const at = useView.getState().flow?.screenToFlowPosition({ x, y });
+    openPalette(at ? { from, at } : { from });
+  }
+}
+
+/** An arrow's end was let go: anywhere on a card leads it there, elsewhere it stays as it was. */
+function onReconnectEnd(
+  event: globalThis.MouseEvent | TouchEvent,
+  edge: Edge,
+  fixed: HandleType,
+  state: FinalConnectionState,
+): void {
+  useView.setState({ leading: undefined, wiringFrom: undefined });
+  const { card } = letGoAt(event);
+  if (state.isValid || card === undefined || card === edge.source || card === edge.target) return;
+  const ends = fixed === "source" ? { source: edge.source, target: card } : { source: card, target: edge.target };
+  if (isPossible(ends.source, ends.target)) void changeArrow(edge.id, ends);
+}
+
+function isPossible(source: string, target: string): boolean {
+  const why = obstacle(useBoard.getState().board, source, target);
+  if (why !== undefined) showToast({ tone: "info", text: say(`canvas.obstacle.${why}`) });
+  return why === undefined;
+}
+
+/** What is under the pointer: a card, though not a group, or the board itself. */
+function letGoAt(event: globalThis.MouseEvent | TouchEvent) {
+  const touch = "changedTouches" in event ? event.changedTouches[0] : event;
+  const { clientX: x, clientY: y } = touch ?? { clientX: 0, clientY: 0 };
+  const under = document.elementFromPoint(x, y);
+  const id = under?.closest<HTMLElement>(".react-flow__node")?.dataset.id;
+  const found = id === undefined ? undefined : useBoard.getState().board.cards[id];
+  const card = found === undefined || found.kind === "group" ? undefined : found.id;
+  return { x, y, card, isBoard: card === undefined && under?.closest(".react-flow__pane, .react-flow__node") !== null };
+}
+
+function onDoubleClick(event: MouseEvent): void {
+  const on = event.target as HTMLElement;
+  const onEmpty = on.classList.contains("react-flow__pane") || on.closest(".card-shell[data-kind='group']") !== null;
+  if (!onEmpty || on.closest(".card-shell-head")) return;
+  const at = useView.getState().flow?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+  openPalette(at ? { at } : {});
+}
+
+function colorOf(node: Node): string {
+  const kind = (node.data.kind ?? "card") as Kind;
+  return kind === "group" ? "var(--group-bg)" : `var(--kind-${kind})`;
+}
+
+/** What React Flow says to screen readers. */
+function readerWords(text: Text) {
+  return {
+    "node.a11yDescription.default": text("canvas.reader.card"),
+    "node.a11yDescription.keyboardDisabled": text("canvas.reader.card"),
+    "node.a11yDescription.ariaLiveMessage": ({ x, y }: { direction: string; x: number; y: number }) =>
+      text("canvas.reader.moved", { x: Math.round(x), y: Math.round(y) }),
+    "edge.a11yDescription.default": text("canvas.reader.arrow"),
+    "controls.ariaLabel": text("canvas.reader.controls"),
+    "controls.zoomIn.ariaLabel": text("canvas.do.nearer"),
+    "controls.zoomOut.ariaLabel": text("canvas.do.farther"),
+    "controls.fitView.ariaLabel": text("canvas.do.fit"),
+    "minimap.ariaLabel": text("canvas.reader.map"),
+    "handle.ariaLabel": text("canvas.reader.handle"),
+  };
 }

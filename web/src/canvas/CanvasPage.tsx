@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { messageOf } from "../api/client.ts";
 import { go } from "../app/routes.ts";
 import { openWorkspace, useBoard } from "../board/store.ts";
-import { firstShown, keepShown, makeWorkspace, readWorkspaces } from "../board/workspaces.ts";
+import { firstShown, keepShown, makeWorkspace, readWorkspaces, setWorkspaceOpen } from "../board/workspaces.ts";
 import { useText, text as words } from "../i18n/text.ts";
 import { LargeTerminal } from "../terminals/LargeTerminal.tsx";
 import { Button } from "../ui/Button.tsx";
@@ -25,7 +25,9 @@ export function CanvasPage({ workspace }: { readonly workspace: string | undefin
 
 function OpenWorkspace({ id }: { readonly id: string }) {
   const text = useText();
-  const { workspace, problem, feed } = useBoard();
+  const workspace = useBoard((state) => state.workspace);
+  const problem = useBoard((state) => state.problem);
+  const feed = useBoard((state) => state.feed);
   useEffect(() => {
     keepShown(id);
     void readWorkspaces();
@@ -40,15 +42,36 @@ function OpenWorkspace({ id }: { readonly id: string }) {
     <div className="canvas-page">
       <BoardBar />
       {feed === "lost" ? (
-        <p className="canvas-lost" role="status">
+        <p className="canvas-notice" role="status">
           {text("app.lost")}
         </p>
       ) : null}
+      {workspace.open ? null : <Closed id={workspace.id} />}
       <div className="canvas-middle">
         <BoardView />
         <Inspector />
       </div>
       <LargeTerminal />
+    </div>
+  );
+}
+
+/** Says that agents cannot use what is here. */
+function Closed({ id }: { readonly id: string }) {
+  const text = useText();
+  const open = async (): Promise<void> => {
+    try {
+      await setWorkspaceOpen(id, true);
+    } catch (error) {
+      showToast({ tone: "bad", text: messageOf(error) });
+    }
+  };
+  return (
+    <div className="canvas-notice" role="status">
+      <span>{text("workspace.closed")}</span>
+      <Button small onClick={() => void open()}>
+        {text("workspace.open")}
+      </Button>
     </div>
   );
 }

@@ -1,43 +1,75 @@
 /** What every card on the board has: a head with its kind, name and state, handles to wire it, and its kind's body. */
 
-import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { Bot, type LucideIcon, Puzzle, SquareDashed, SquareTerminal, StickyNote } from "lucide-react";
+import { Handle, type NodeProps, NodeResizer, Position, type ResizeParams } from "@xyflow/react";
 import { memo } from "react";
 import { AgentBody } from "../agents/AgentBody.tsx";
-import type { Card, Kind } from "../board/model.ts";
-import { useBoard } from "../board/store.ts";
+import { type Card, type Kind, obstacle } from "../board/model.ts";
+import { changeCard, useBoard } from "../board/store.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
+import { KIND_ICONS } from "./kinds.ts";
 import { NoteBody } from "./NoteBody.tsx";
+import { openWindow, useView } from "./view.ts";
 
-export const KIND_ICONS: Readonly<Record<Kind, LucideIcon>> = {
-  agent: Bot,
-  card: Puzzle,
-  terminal: SquareTerminal,
-  note: StickyNote,
-  group: SquareDashed,
+const LEAST: Readonly<Record<Kind, { readonly minWidth: number; readonly minHeight: number }>> = {
+  agent: { minWidth: 200, minHeight: 100 },
+  card: { minWidth: 200, minHeight: 120 },
+  terminal: { minWidth: 280, minHeight: 160 },
+  note: { minWidth: 140, minHeight: 90 },
+  group: { minWidth: 200, minHeight: 120 },
 };
 
-export const CardShell = memo(function CardShell({ id }: NodeProps) {
-  const text = useText();
+export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
   const card = useBoard((state) => state.board.cards[id]);
   if (card === undefined) return null;
   const Icon = KIND_ICONS[card.kind];
   return (
-    <article className="card-shell" data-kind={card.kind} aria-label={`${text(`kind.${card.kind}`)}: ${card.title}`}>
+    <article className="card-shell" data-kind={card.kind}>
+      {selected ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
       <header className="card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
-        <h3>{card.title}</h3>
+        {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: F2 and the palette rename it by keys */}
+        <h3 onDoubleClick={() => openWindow({ is: "rename", card: id })}>{card.title}</h3>
       </header>
       <div className="card-shell-body">
         <Body card={card} />
       </div>
-      <Handle id="left" type="source" position={Position.Left} />
-      <Handle id="right" type="source" position={Position.Right} />
+      <WiringObstacle id={id} />
+      {card.kind === "group" ? null : <Handles />}
     </article>
   );
 });
+
+function Handles() {
+  return (
+    <>
+      <Handle id="left" type="source" position={Position.Left} />
+      <Handle id="right" type="source" position={Position.Right} />
+      <Handle id="top" type="source" position={Position.Top} />
+      <Handle id="bottom" type="source" position={Position.Bottom} />
+    </>
+  );
+}
+
+/** While an arrow is drawn: why it cannot end here. */
+function WiringObstacle({ id }: { readonly id: string }) {
+  const text = useText();
+  const from = useView((state) => state.wiringFrom);
+  if (from === undefined || from === id) return null;
+  const why = obstacle(useBoard.getState().board, from, id);
+  if (why === undefined) return null;
+  return (
+    <div className="card-shell-obstacle">
+      <span>{text(`canvas.obstacle.${why}`)}</span>
+    </div>
+  );
+}
+
+function resized(id: string, { x, y, width, height }: ResizeParams): void {
+  const [left, top] = [Math.round(x), Math.round(y)];
+  void changeCard(id, { x: left, y: top, width: Math.round(width), height: Math.round(height) });
+}
 
 function Body({ card }: { readonly card: Card }) {
   switch (card.kind) {

@@ -41,10 +41,15 @@ export function fill(sentence: string, values: Values): string {
   });
 }
 
+/** The same function for as long as the language stays, so that it may stand among what a memo depends on. */
 export function useText(): Text {
-  const language = useLanguage((state) => state.language);
-  return (key, values) => words(language, key, values);
+  return TEXTS[useLanguage((state) => state.language)];
 }
+
+const TEXTS: Readonly<Record<Language, Text>> = {
+  en: (key, values) => words("en", key, values),
+  zh: (key, values) => words("zh", key, values),
+};
 
 /** The same outside of components. */
 export const text: Text = (key, values) => words(useLanguage.getState().language, key, values);

@@ -24,9 +24,8 @@ function focusFirst(event: Event): void {
   const dialog = event.currentTarget as HTMLElement;
   const field = dialog.querySelector<HTMLElement>(`.dialog-body :is(${FIELDS})`);
   const found = field ?? dialog.querySelector<HTMLElement>(".dialog-actions > :last-child");
-  if (!found) return;
   event.preventDefault();
-  found.focus();
+  (found ?? dialog).focus(); // not the button that closes it
 }
 
 export function Dialog({ title, description, wide, onClose, children, actions }: DialogProps) {

@@ -47,6 +47,7 @@ export const en = {
   "ui.form.repeated": "Each entry may appear once",
   "ui.form.extra": "There is no field {name}",
   "ui.form.format": "Not written as {format}",
+  "ui.picker.none": "Nothing here is called “{wanted}”",
 } as const;
 
 export const zh: Record<keyof typeof en, string> = {
@@ -96,4 +97,5 @@ export const zh: Record<keyof typeof en, string> = {
   "ui.form.repeated": "各项不可重复",
   "ui.form.extra": "没有名为 {name} 的字段",
   "ui.form.format": "格式不是 {format}",
+  "ui.picker.none": "没有名为“{wanted}”的内容",
 };

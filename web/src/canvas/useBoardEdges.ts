@@ -1,0 +1,67 @@
+/** React Flow's edges for the arrows: each ends at the sides of its cards that face each other, also while one is dragged. */
+
+import { type Edge, MarkerType, type Node } from "@xyflow/react";
+import { useMemo, useRef } from "react";
+import type { Arrow } from "../board/model.ts";
+import { useSelection } from "../board/selection.ts";
+import { useBoard } from "../board/store.ts";
+import { type Text, useText } from "../i18n/text.ts";
+import { type Box, sides } from "./arrow-path.ts";
+
+export function useBoardEdges(nodes: readonly Node[]): Edge[] {
+  const text = useText();
+  const arrows = useBoard((state) => state.board.arrows);
+  const chosen = useSelection((state) => state.arrows);
+  const before = useRef<{ text: Text; edges: readonly Edge[] }>({ text, edges: [] });
+  return useMemo(() => {
+    const known =
+      before.current.text === text ? new Map(before.current.edges.map((edge) => [edge.id, edge])) : new Map();
+    const edges = edgesOf(text, Object.values(arrows), nodes, new Set(chosen), known);
+    before.current = { text, edges };
+    return edges as Edge[];
+  }, [text, arrows, nodes, chosen]);
+}
+
+/** Edges that are as they were are the same objects. */
+function edgesOf(
+  text: Text,
+  arrows: readonly Arrow[],
+  nodes: readonly Node[],
+  chosen: ReadonlySet<string>,
+  known: ReadonlyMap<string, Edge>,
+): readonly Edge[] {
+  const ends = new Map(nodes.map((node) => [node.id, node]));
+  return arrows.flatMap((arrow) => {
+    const [from, to] = [ends.get(arrow.source), ends.get(arrow.target)];
+    if (from === undefined || to === undefined) return [];
+    const next = edgeOf(text, arrow, from, to, chosen.has(arrow.id));
+    const old = known.get(arrow.id);
+    return old !== undefined && isSame(old, next) ? old : next;
+  });
+}
+
+function edgeOf(text: Text, arrow: Arrow, from: Node, to: Node, selected: boolean): Edge {
+  const [sourceHandle, targetHandle] = sides(boxOf(from), boxOf(to));
+  const color = selected ? "var(--accent)" : "var(--line-strong)";
+  return {
+    id: arrow.id,
+    type: "arrow",
+    source: arrow.source,
+    target: arrow.target,
+    sourceHandle,
+    targetHandle,
+    selected,
+    ariaLabel: text("canvas.arrow", { from: String(from.data.title), to: String(to.data.title) }),
+    markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18, color },
+  };
+}
+
+const TOLD = ["source", "target", "sourceHandle", "targetHandle", "selected", "ariaLabel"] as const;
+
+function isSame(one: Edge, other: Edge): boolean {
+  return TOLD.every((key) => one[key] === other[key]);
+}
+
+function boxOf(node: Node): Box {
+  return { ...node.position, width: node.width ?? 0, height: node.height ?? 0 };
+}

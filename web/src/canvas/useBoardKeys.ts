@@ -1,0 +1,58 @@
+/** The keyboard of the board: runs the commands whose keys are pressed, and takes what is pasted. */
+
+import { useEffect } from "react";
+import { hasKeys, isWriting } from "../app/shortcuts.ts";
+import { clipIn, copies, moveTo } from "../board/clip.ts";
+import { editBoard } from "../board/store.ts";
+import { addCopies, COMMANDS, chooseOnly } from "./commands.ts";
+import { placeForNew } from "./place.ts";
+import { middleOfView, useView } from "./view.ts";
+
+export function useBoardKeys(): void {
+  useEffect(() => {
+    document.addEventListener("keydown", onKey);
+    document.addEventListener("paste", onPaste);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("paste", onPaste);
+    };
+  }, []);
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || isElsewhere(event.target)) return;
+  const found = COMMANDS.find((one) => one.keys.some((keys) => hasKeys(event, keys)));
+  if (found === undefined || found.id === "paste" || !found.isPossible()) return; // what is pasted comes as an event
+  if (hasKeys(event, "enter") && !isOnCard(event.target)) return;
+  if (found.id === "copy" && String(window.getSelection()).length > 0) return; // a text is marked: it is copied
+  event.preventDefault();
+  found.run();
+}
+
+/** A text from another program becomes a note. */
+function onPaste(event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (isElsewhere(event.target) || text.trim() === "") return;
+  event.preventDefault();
+  const clip = clipIn(text);
+  if (clip) void addCopies(copies(clip, moveTo(clip, middleOfView())));
+  else void pasteNote(text);
+}
+
+async function pasteNote(text: string): Promise<void> {
+  const place = placeForNew("note");
+  const edited = await editBoard([{ change: "add_card", ref: "new", kind: "note", ...place, content: { text } }]);
+  const made = edited?.ids.new;
+  if (made) chooseOnly([made]);
+}
+
+/** Whether the keys are meant for something else: a field, or a window above the board. */
+function isElsewhere(target: EventTarget | null): boolean {
+  if (isWriting(target) || useView.getState().window !== undefined) return true;
+  if (document.querySelector("[role='dialog'], [role='alertdialog'], [role='menu']")) return true;
+  return target instanceof HTMLElement && target.closest(".inspector, .shell-rail") !== null;
+}
+
+function isOnCard(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches(".react-flow__node, body");
+}
