@@ -176,6 +176,15 @@ class Config(Struct, frozen=True):
         Networks,
         _says("Networks whose remote MCP servers may be added although they are not public, over http, too."),
     ] = ()
+    remote_list_max_age_s: Annotated[
+        float,
+        _says(
+            "How old the lists of a remote MCP server may be when they are used, if it does not tell of changes.",
+            "a number of seconds from 0 to 3600",
+            ge=0,
+            le=3600,
+        ),
+    ] = 1.0
     compat_headers: Annotated[
         tuple[Literal["beeos"], ...],
         _says("Sets of headers under others' names that webhooks carry, too: `beeos`.", "a list of: beeos"),

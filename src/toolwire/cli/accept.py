@@ -19,7 +19,8 @@ from toolwire.cli.remote_places import known_as
 from toolwire.cli.sign_in import SignInFlags
 from toolwire.core.errors import ToolNotFound
 from toolwire.providers.remote import open_remote
-from toolwire.providers.remote_pins import Held, PinStore, differing, pin_of
+from toolwire.providers.remote_library import prompts_of
+from toolwire.providers.remote_pins import Held, PinStore, differing, key_of, pin_of
 from toolwire.providers.remote_server import Server
 
 BY_LINK = SignInFlags()
@@ -28,13 +29,13 @@ BY_LINK = SignInFlags()
 def accept(
     place: Place,
     /,
-    *names: Annotated[str, Parameter(help="Tools to accept as they are now.")],
+    *names: Annotated[str, Parameter(help="Tools to accept as they are now; a prompt is `prompt:NAME`.")],
     pins: Annotated[Path, Parameter(help="File that keeps which tool definitions are accepted.")],
     everything: Annotated[bool, Parameter(name="--all", negative="", help="Accept all tools as they are now.")] = False,
     sign_in: SignInFlags = BY_LINK,
     json: JsonFlag = False,
 ) -> int:
-    """Show which tools of an MCP server are not what was accepted, and accept them.
+    """Show which tools and prompts of an MCP server are not what was accepted, and accept them.
 
     Without names and without `--all` nothing is accepted, and it ends with 1 if there is something to accept.
     With `--json`: `{"held": [{"tool", "diff"}], "accepted": […]}`.
@@ -63,7 +64,7 @@ async def ask(server: Server, store: PinStore, names: Sequence[str] | None) -> t
         ServiceUnavailable: the server cannot be reached, or the pins cannot be read or written.
     """
     async with open_remote(server, known_as(server)) as provider:
-        listed = {tool.name: tool for tool in provider.tools()}
+        listed = {key_of(each): each for each in (*provider.tools(), *await prompts_of(provider))}
     pins = dict(await store.load())
     held = differing(listed.values(), pins)
     accepted = list(held) if names is None else list(names)

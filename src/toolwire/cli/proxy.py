@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_WANTS = 1000
 MAX_TIMEOUT_S = 3600.0
+MAX_AGE_S = 1.0
+"""How old a list may be when it is used, of a server that does not tell of changes."""
 
 
 @Parameter(name="*")
@@ -111,7 +113,9 @@ async def proxied(
     async with anyio.create_task_group() as tasks:
         pool = RemotePool(server, tasks, known_as(server), rules=rules)
         try:
-            upstream = Upstream(pool, pin_store(flags.pins, server), LOCAL_CALLER, hold_new=flags.hold_new)
+            upstream = Upstream(
+                pool, pin_store(flags.pins, server), LOCAL_CALLER, hold_new=flags.hold_new, max_age_s=MAX_AGE_S
+            )
             await upstream.renew()
             async with _served(upstream, await upstream.about(), flags, guard) as served:
                 yield served
@@ -134,6 +138,8 @@ def pin_store(path: Path | None, server: "Server") -> "PinStore":
 async def _served(
     upstream: "Upstream", about: "About", flags: ProxyFlags, guard: Guard | None
 ) -> AsyncGenerator[ToolServer]:
+    from toolwire.providers.remote_offer import RemoteOffer
+
     wants, wanted = anyio.create_memory_object_stream[str](MAX_WANTS)
 
     def want(uri: str) -> None:
@@ -141,12 +147,13 @@ async def _served(
             wants.send_nowait(uri)
 
     changes = Changes(want)
-    shelf = upstream.library
+    shelf = RemoteOffer(upstream)
     library = Library(
         resources=shelf if "resources" in about.offers else None,
         prompts=shelf if "prompts" in about.offers else None,
         completions=shelf if "completions" in about.offers else None,
         changes=changes,
+        look=shelf.look,
     )
     async with open_tool_server(
         [], about.name, about.version or "0", guard, library=library, title=about.title, instructions=about.instructions

@@ -1,5 +1,6 @@
 """What a server offers to start a conversation with, in MCP's words, and what completes its arguments."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
@@ -32,6 +33,16 @@ class Prompt(Struct, frozen=True, omit_defaults=True):
     arguments: tuple[PromptArgument, ...] = ()
     icons: list[JsonObject] | None = None
     meta: JsonObject | None = msgspec.field(default=None, name="_meta")
+
+    def definition(self) -> JsonObject:
+        """The prompt as `prompts/list` shows it, without `_meta`."""
+        shown: JsonObject = msgspec.to_builtins(self)
+        shown.pop("_meta", None)
+        return shown
+
+    def digest(self) -> str:
+        """SHA-256 (hex) over everything a reader of the list reads; what consent and pinning compare."""
+        return hashlib.sha256(msgspec.json.encode(self.definition(), order="deterministic")).hexdigest()
 
 
 class PromptMessage(Struct, frozen=True):

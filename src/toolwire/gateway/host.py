@@ -145,14 +145,14 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
 
     crowd = Crowd(engine, config.agent_calls_limit, config.owner_calls_limit)
     agents = Agents(store, clock, compile_validator, crowd.limited(provider_for), config.fallback_tool)
-    remotes = Remotes(agents, store, clock, opened.secret, remote_transports(config))
+    remotes = Remotes(agents, store, clock, opened.secret, remote_transports(config), config.remote_list_max_age_s)
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened, agents)
     audit = Audit(store, engine.recorder, config.audit_bodies)
     engine.observers += [audit.observe, ask_by_record(engine)]
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
-    behind = Behind(Libraries(agents, mail.presence.asks), parking, hooks.webhooks, rates)
+    behind = Behind(Libraries(agents, mail.presence.asks, remotes.find, remotes.want), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
     oauth = open_oauth(opened, grants, auth, agents, browser_sessions, lambda: door.public_url)
     http = _mcp_http(config, opened, door, guard, mail.conversations.end)

@@ -4,7 +4,8 @@ Lists are answered from the registration, and so is what stands there with its c
 asked (gateway.md 51, §6). What tells of the agent itself is there for every agent, attached or not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -22,6 +23,7 @@ from toolwire.gateway.about import OWN_RESOURCES, OWN_URIS, about
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.asks import Asks
+from toolwire.gateway.remote_shelf import FindRemote, RemoteShelf
 from toolwire.providers.agent_reply import check_base64
 from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Library
@@ -52,19 +54,35 @@ class Libraries:
     Args:
         agents: all agents.
         asks: asks those that are attached.
+        find_remote: finds the servers behind those that are remote.
+        want: told of the resources of remote agents (by their ids) that somebody listens to; must not block or raise.
     """
 
-    def __init__(self, agents: Agents, asks: Asks) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        asks: Asks,
+        find_remote: FindRemote = lambda _: None,
+        want: Callable[[str, str], None] = lambda _agent_id, _uri: None,
+    ) -> None:
         self._agents = agents
         self._asks = asks
+        self._find_remote = find_remote
+        self._want = want
         self._changes: dict[str, Changes] = {}
         agents.on_changed(self._tell)
         agents.on_removed(self._forget)
 
     def of(self, record: AgentRecord) -> Library:
         """What an agent's endpoint offers now. Its `changes` are the same object for as long as the agent exists."""
+        changes = self._changes.get(record.agent_id)
+        if changes is None:
+            changes = Changes(partial(self._want, record.agent_id)) if record.remote else Changes()
+            self._changes[record.agent_id] = changes
+        if record.remote:
+            shelf = RemoteShelf(record.agent_id, self._agents, self._find_remote)
+            return Library(shelf, shelf, shelf if record.completions else None, changes, shelf.look)
         library = AgentLibrary(record.agent_id, self._agents, self._asks)
-        changes = self._changes.setdefault(record.agent_id, Changes())
         return Library(library, library, library if record.completions else None, changes)
 
     def _tell(self, agent_id: str, change: Change) -> None:

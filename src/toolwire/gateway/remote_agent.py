@@ -1,6 +1,7 @@
-"""A remote MCP server as an agent of the gateway: its calls go to it, what it lists is registered; it keeps no pins.
+"""A remote MCP server as an agent of the gateway: its calls go to it, its tools are registered; it keeps no pins.
 
-Arguments are checked by the catalogue before they come here, and the definitions are pinned by the `Upstream`.
+Arguments are checked by the catalogue before they come here, and the definitions are pinned by the `Upstream`. What it
+has beside tools is not registered but shown as it was listed last.
 """
 
 import logging
@@ -25,6 +26,7 @@ from toolwire.core.tool import Tool
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.registration import check_skills
 from toolwire.providers.agent import Settler
+from toolwire.providers.remote_offer import LOOK_S, RemoteOffer
 from toolwire.providers.remote_pool import RemotePool
 from toolwire.providers.remote_upstream import About, Upstream
 from toolwire.providers.schema import compile_validator
@@ -43,11 +45,15 @@ class RemoteAgent:
         pool: the sessions with it.
         upstream: its tools, pinned.
         agents: where they are registered.
+
+    Attributes:
+        offer: its resources, prompts and completions.
     """
 
     def __init__(self, agent_id: str, pool: RemotePool, upstream: Upstream, agents: Agents) -> None:
         self.agent_id = agent_id
         self.upstream = upstream
+        self.offer = RemoteOffer(upstream)
         self._pool = pool
         self._agents = agents
         self._about = About("", "", "")
@@ -89,6 +95,25 @@ class RemoteAgent:
             self._news.set()
             raise
 
+    async def look(self) -> None:
+        """Notice what has changed unheard, for one who lists; see `surfaces.endpoint.Library.look`."""
+        try:
+            with anyio.move_on_after(LOOK_S):
+                if not self._settled:
+                    await self.settle()
+                elif "tools" in await self.upstream.look():
+                    await self.publish()
+        except ToolwireError as error:
+            logger.debug("remote server %s: %s", self.agent_id, error.message)
+
+    async def watch(self, uri: str) -> None:
+        """Tell of changes of a resource from now on, too, if the server does.
+
+        Raises:
+            ServiceUnavailable: it cannot be reached.
+        """
+        await self.upstream.watch(uri)
+
     async def publish(self) -> None:
         """Register the tools that may be shown now.
 
@@ -97,7 +122,8 @@ class RemoteAgent:
         """
         about = self._about
         skills = tuple(skill for tool in self.upstream.tools() if (skill := self._skill(tool)) is not None)
-        registration = Registration(about.title or about.name, about.version, skills=skills)
+        completes = "completions" in about.offers
+        registration = Registration(about.title or about.name, about.version, skills=skills, completions=completes)
         await self._agents.sync(self.agent_id, registration, by_gateway=True)
 
     async def keep(self) -> None:
@@ -120,6 +146,8 @@ class RemoteAgent:
     def _tell(self, change: Change) -> None:
         if change == ListChanged("tools"):
             self._news.set()
+        else:
+            self._agents.tell(self.agent_id, change)
 
     async def _publish_news(self) -> None:
         while True:

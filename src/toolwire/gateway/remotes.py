@@ -6,14 +6,14 @@ the owner accepts exactly that definition. It runs no call itself.
 
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
 
 from toolwire.core.call import Caller
-from toolwire.core.errors import Forbidden, InvalidParam, ServiceUnavailable, StoreUnavailable
+from toolwire.core.errors import Forbidden, InvalidParam, ServiceUnavailable, StoreUnavailable, ToolwireError
 from toolwire.core.ports import Clock, Del, Put, Store
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
@@ -56,12 +56,22 @@ class Remotes:
         clock: wall time.
         secret: of the gateway, which seals their credentials.
         transport_for: what carries requests to URLs.
+        list_max_age_s: how old a list may be when it is used, of a server that does not tell of changes.
 
     Attributes:
         consents: what of all agents, remote or not, waits for consent.
     """
 
-    def __init__(self, agents: Agents, store: Store, clock: Clock, secret: bytes, transport_for: TransportFor) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        store: Store,
+        clock: Clock,
+        secret: bytes,
+        transport_for: TransportFor,
+        list_max_age_s: float = 1.0,
+    ) -> None:
+        self._list_max_age_s = list_max_age_s
         self._agents = agents
         self._store = store
         self._clock = clock
@@ -109,6 +119,12 @@ class Remotes:
         """The server behind an agent, if there is one that can be used."""
         return self._servers.get(agent_id)
 
+    def want(self, agent_id: str, uri: str) -> None:
+        """Somebody listens to a resource of a server: have that tell of it, if it does."""
+        server = self._servers.get(agent_id)
+        if server is not None and self._tasks is not None:
+            self._tasks.start_soon(_watch, server, uri)
+
     def record(self, agent_id: str) -> RemoteRecord | None:
         """What is kept of the server behind an agent."""
         return self._records.get(agent_id)
@@ -127,7 +143,7 @@ class Remotes:
 
         Raises:
             InvalidParam: the alias or the place cannot be used: the server cannot be reached, or may not be, or it
-                lists no tools; nothing was added.
+                lists no tools and no prompts; nothing was added.
             Forbidden: it is a command, and the owner may run no programs here.
             Conflict: the owner has an agent of that name, or too many servers.
             StoreUnavailable: the store cannot be written; nothing was added.
@@ -146,8 +162,9 @@ class Remotes:
             self._records[agent.agent_id] = record
             remote = self._opened(record, server)
             await remote.settle()
-            if not remote.upstream.tools():  # else the first ones it has some day would be accepted unseen
-                raise ServiceUnavailable(f"the remote server {alias!r} lists no tools, so there is nothing to accept")
+            if not remote.upstream.has_pins:  # else the first ones it has some day would be accepted unseen
+                words = f"the remote server {alias!r} lists no tools and no prompts, so there is nothing to accept"
+                raise ServiceUnavailable(words)
             added = True
             self._keep(remote)
         except ServiceUnavailable as error:
@@ -172,7 +189,7 @@ class Remotes:
         name = f"the remote server {self._agents.get(agent_id).name!r}"
         pool = RemotePool(server, self._running, name, PATIENCE, PoolRules(relay_logs=True))
         pins = StoredPins(self._store, owner, agent_id)
-        upstream = Upstream(pool, pins, Caller(owner, owner, "gateway"), hold_new=True)
+        upstream = Upstream(pool, pins, Caller(owner, owner, "gateway"), hold_new=True, max_age_s=self._list_max_age_s)
         remote = self._servers[agent_id] = RemoteAgent(agent_id, pool, upstream, self._agents)
         return remote
 
@@ -201,6 +218,11 @@ class Remotes:
 
     async def _forget(self, owner: str, agent_id: str) -> None:
         await self._store.tx([Del(REMOTE_KIND, owner, agent_id), Del(PIN_KIND, owner, agent_id)])
+
+
+async def _watch(server: RemoteAgent, uri: str) -> None:
+    with suppress(ToolwireError):  # it is told of again with the next subscription
+        await server.watch(uri)
 
 
 def _check_place(owner: str, place: RemotePlace) -> None:

@@ -115,25 +115,27 @@ class RemoteProvider:
         named = {} if said is None else {"server": said.name[:100], "version": said.version[:100]}
         return {**named, "protocol": client.protocol_version}
 
-    async def current(self) -> Sequence[Tool]:
+    async def current(self, max_age_s: float | None = None) -> Sequence[Tool]:
         """The tools now; the server is asked when they may have changed since.
+
+        Where it does not tell of changes, they may be `max_age_s` old; by default, as `Patience` says.
 
         Raises:
             ClientNotInstalled: the extra is missing.
             ServiceUnavailable: the server cannot be reached, or does not list its tools.
         """
-        max_age_s = self._patience.list_max_age_s
-        await self.done(lambda connection: self._tools.fresh(connection, max_age_s))
+        age_s = self._patience.list_max_age_s if max_age_s is None else max_age_s
+        await self.done(lambda connection: self._tools.fresh(connection, age_s))
         return self.tools()
 
-    async def find(self, name: str) -> Tool:
-        """The tool as it is now, as far as the server has told.
+    async def find(self, name: str, max_age_s: float | None = None) -> Tool:
+        """The tool as it is now, as far as the server has told; where it does not tell, at most `max_age_s` old.
 
         Raises:
             ToolNotFound: the server has no such tool (any more).
             ServiceUnavailable: as `current`.
         """
-        await self.done(self._tools.fresh)
+        await self.done(lambda connection: self._tools.fresh(connection, max_age_s))
         tool = self._tools.value.get(name)
         if tool is None:
             raise ToolNotFound(f"{self.name} has no tool {name!r} (any more); list its tools to see what there is")

@@ -97,6 +97,19 @@ class RemoteLibrary:
             return await provider.ask(call, emit, send)
 
 
+async def prompts_of(provider: RemoteProvider) -> Sequence[Prompt]:
+    """The prompts that a server lists now; none where it has none.
+
+    Raises:
+        ServiceUnavailable: it does not list them.
+    """
+    client = provider.client
+    if client is None or client.server_capabilities.prompts is None:
+        return ()
+    kept = Kept(provider.name, "prompts", _made(Prompt, provider.name), {}, ())
+    return await provider.done(kept.fresh)
+
+
 def _made(shape: type[T], name: str) -> Callable[[tuple[Any, ...]], tuple[T, ...]]:
     return lambda entries: tuple(_converted(each, shape, name) for each in entries)
 

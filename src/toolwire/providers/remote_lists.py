@@ -56,8 +56,9 @@ async def fetch(client: "Client", listing: Listing) -> Fetched:
         try:
             page = await getattr(client, method)(cursor=cursor)
         except Exception as error:
-            if listing == "templates" and getattr(error, "code", None) == METHOD_NOT_FOUND:
-                return Fetched(())  # many a server that has resources knows no templates
+            unknown = getattr(error, "code", None) == METHOD_NOT_FOUND
+            if unknown and (listing == "templates" or getattr(client.server_capabilities, listing) is None):
+                return Fetched(())  # many a server that has resources knows no templates, and some have no tools
             raise
         entries += getattr(page, place)
         ttls_ms.append(page.ttl_ms)

@@ -1,14 +1,14 @@
-"""Tool definitions as they were accepted, and what a server lists held against them; it asks nobody.
+"""Definitions of tools and prompts as they were accepted, and what a server lists held against them; it asks nobody.
 
-A definition is part of what a person or a rule has agreed to (ARCHITECTURE §7.4). A changed tool is shown as it
-was accepted, and not called until the change has been accepted, because a server cannot run its old form.
+A definition is part of what a person or a rule has agreed to (ARCHITECTURE §7.4). A changed one is shown as it was
+accepted, and not used until the change has been accepted, because a server cannot run its old form.
 """
 
 import difflib
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -18,11 +18,18 @@ from msgspec import Struct
 from toolwire.core.errors import ServiceUnavailable
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Put, Store
+from toolwire.core.prompt import Prompt
 from toolwire.core.tool import Tool
 
 PIN_KIND = "remote_pins"
+PROMPT = "prompt:"
+"""Stands before a prompt's name where a tool's would stand alone."""
 VERSION_CHARS = 16
 """A remote tool's version is the beginning of its digest."""
+
+
+Definition: TypeAlias = Tool | Prompt
+"""What is pinned. Resources are not: they come and go as data does, and nothing is called by them."""
 
 
 class Pin(Struct, frozen=True, rename="camel"):
@@ -37,9 +44,14 @@ class Pin(Struct, frozen=True, rename="camel"):
         """The tool as it was accepted."""
         return msgspec.convert(self.definition, Tool)
 
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt as it was accepted."""
+        return msgspec.convert(self.definition, Prompt)
+
 
 Pins = Mapping[str, Pin]
-"""By the tool's name."""
+"""By `key_of`."""
 
 
 class PinStore(Protocol):
@@ -140,15 +152,15 @@ class StoredPins:
 
 
 class Held(Struct, frozen=True):
-    """A tool that is not called: its definition is another than the accepted one, or it is new and was never accepted.
+    """What is not used: its definition is another than the accepted one, or it is new and was never accepted.
 
     Attributes:
         now: as the server lists it.
         accepted: as it was accepted; `None` if it never was.
     """
 
-    now: Tool
-    accepted: Tool | None
+    now: Definition
+    accepted: Definition | None
 
     def diff(self) -> str:
         """What has changed, a line each, as `diff -u` shows it."""
@@ -161,63 +173,78 @@ class Judged(Struct, frozen=True):
     """What a server lists, held against what was accepted.
 
     Attributes:
-        offered: as they may be shown: those that are held in their accepted form, if they have one.
-        held: those that must not be called, by name.
+        offered: tools as they may be shown: those that are held in their accepted form, if they have one.
+        held: what must not be used, by `key_of`.
         pins: what is accepted from now on.
+        prompts: prompts, as tools.
     """
 
     offered: tuple[Tool, ...]
     held: Mapping[str, Held]
     pins: Pins
+    prompts: tuple[Prompt, ...] = ()
 
 
-def judge(listed: Iterable[Tool], pins: Pins, *, hold_new: bool = False) -> Judged:
+def judge(listed: Iterable[Definition], pins: Pins, *, hold_new: bool = False) -> Judged:
     """Hold `listed` against `pins`.
 
-    A tool that was never seen is accepted, unless `hold_new` says that it must wait and others have been accepted
-    before: at the first sight of a server there is nothing that it could have changed.
+    What was never seen is accepted, unless `hold_new` says that it must wait and others have been accepted before: at
+    the first sight of a server there is nothing that it could have changed.
     """
     kept = dict(pins)
-    offered: list[Tool] = []
+    tools: list[Tool] = []
+    prompts: list[Prompt] = []
     held: dict[str, Held] = {}
-    for tool in listed:
-        digest = tool.digest()
-        pin = pins.get(tool.name)
+    for each in listed:
+        key, shown = key_of(each), each
+        pin = pins.get(key)
         if pin is None and hold_new and pins:
-            held[tool.name] = Held(tool, None)
+            held[key] = Held(each, None)
             continue
         if pin is None:
-            kept[tool.name] = pin_of(tool)
-        elif pin.digest != digest:
-            before = msgspec.structs.replace(
-                pin.tool,
-                version=pin.digest[:VERSION_CHARS],
-                risk_level=tool.risk_level,
-                timeout_s=tool.timeout_s,
-                source=tool.source,
-            )
-            held[tool.name] = Held(tool, before)
-            offered.append(before)
-            continue
-        offered.append(tool)
-    return Judged(tuple(offered), held, kept)
+            kept[key] = pin_of(each)
+        elif pin.digest != each.digest():
+            shown = _accepted(pin, each)
+            held[key] = Held(each, shown)
+        if isinstance(shown, Tool):
+            tools.append(shown)
+        else:
+            prompts.append(shown)
+    return Judged(tuple(tools), held, kept, tuple(prompts))
 
 
-def differing(listed: Iterable[Tool], pins: Pins) -> dict[str, Held]:
-    """By name, the tools that are not what was accepted, or were never."""
+def _accepted(pin: Pin, now: Definition) -> Definition:
+    """As it was accepted, with what of a tool is not the server's to say."""
+    if isinstance(now, Prompt):
+        return pin.prompt
+    version = pin.digest[:VERSION_CHARS]
+    return msgspec.structs.replace(
+        pin.tool, version=version, risk_level=now.risk_level, timeout_s=now.timeout_s, source=now.source
+    )
+
+
+def differing(listed: Iterable[Definition], pins: Pins) -> dict[str, Held]:
+    """By `key_of`, what is not what was accepted, or was never."""
     found: dict[str, Held] = {}
-    for tool in listed:
-        pin = pins.get(tool.name)
-        if pin is None or pin.digest != tool.digest():
-            found[tool.name] = Held(tool, None if pin is None else pin.tool)
+    for each in listed:
+        pin = pins.get(key_of(each))
+        if pin is None:
+            found[key_of(each)] = Held(each, None)
+        elif pin.digest != each.digest():
+            found[key_of(each)] = Held(each, _accepted(pin, each))
     return found
 
 
-def pin_of(tool: Tool) -> Pin:
-    """The pin of a tool that is accepted now."""
-    return Pin(tool.digest(), tool.definition(), time.time())
+def key_of(definition: Definition) -> str:
+    """What a definition is kept under: a tool's name, or `prompt:` and a prompt's."""
+    return definition.name if isinstance(definition, Tool) else PROMPT + definition.name
 
 
-def _lines(tool: Tool) -> list[str]:
-    encoded = msgspec.json.encode(tool.definition(), order="sorted")
+def pin_of(definition: Definition) -> Pin:
+    """The pin of what is accepted now."""
+    return Pin(definition.digest(), definition.definition(), time.time())
+
+
+def _lines(definition: Definition) -> list[str]:
+    encoded = msgspec.json.encode(definition.definition(), order="sorted")
     return msgspec.json.format(encoded, indent=2).decode().splitlines()

@@ -13,11 +13,12 @@ from toolwire.core.call import Call, Caller
 from toolwire.core.change import Change, ListChanged, Listed
 from toolwire.core.errors import ConsentRequired, InvalidParam, ToolNotFound, ToolwireError
 from toolwire.core.handler import Emit, Handler, mark_asking
+from toolwire.core.prompt import Prompt
 from toolwire.core.result import Result
 from toolwire.core.tool import Tool
 from toolwire.providers.remote import RemoteProvider
 from toolwire.providers.remote_library import RemoteLibrary
-from toolwire.providers.remote_pins import Held, Judged, PinStore, judge, pin_of
+from toolwire.providers.remote_pins import PROMPT, Definition, Held, Judged, PinStore, judge, key_of, pin_of
 from toolwire.providers.remote_pool import RemotePool
 from toolwire.providers.schema import compile_validator
 
@@ -47,19 +48,29 @@ class Upstream:
         pool: the sessions with it.
         pins: what has been accepted of its definitions.
         lister: in whose session the lists are fetched.
-        hold_new: a tool that appears later than the first is held until it is accepted.
+        hold_new: what appears later than the first is held until it is accepted.
+        max_age_s: how old a list may be at a call, where the server does not tell of changes.
 
     Attributes:
-        library: its resources, prompts and completions.
+        library: its resources, prompts and completions; `remote_offer` holds the prompts against their pins.
     """
 
-    def __init__(self, pool: RemotePool, pins: PinStore, lister: Caller, *, hold_new: bool = False) -> None:
+    def __init__(
+        self,
+        pool: RemotePool,
+        pins: PinStore,
+        lister: Caller,
+        *,
+        hold_new: bool = False,
+        max_age_s: float = RENEW_S,
+    ) -> None:
         self.library = RemoteLibrary(pool.lease, pool.name)
         self._pool = pool
         self._store = pins
         self._lister = lister
         self._hold_new = hold_new
-        self._listed: Sequence[Tool] = ()
+        self._max_age_s = max_age_s
+        self._listed: Sequence[Definition] = ()
         self._judged = Judged((), {}, {})
         self._judging = anyio.Lock()
         self._news = anyio.Event()
@@ -81,8 +92,17 @@ class Upstream:
         return dict.fromkeys((tool.name for tool in self._judged.offered), self._handle)
 
     @property
+    def has_pins(self) -> bool:
+        """Whether anything was ever accepted."""
+        return bool(self._judged.pins)
+
+    def prompts(self) -> Sequence[Prompt]:
+        """The prompts as they may be shown now."""
+        return self._judged.prompts
+
+    @property
     def held(self) -> Mapping[str, Held]:
-        """The tools that are not called, because nobody has accepted what they are now."""
+        """What is not used, because nobody has accepted what it is now."""
         return self._judged.held
 
     async def about(self) -> About:
@@ -95,22 +115,29 @@ class Upstream:
             await provider.current()
             return _about(provider, self._pool.name)
 
-    async def renew(self) -> frozenset[Listed]:
-        """Have all lists as new as they must be; says which are others than before.
+    async def renew(self, max_age_s: float = RENEW_S) -> frozenset[Listed]:
+        """Have all lists as new as they must be; says which are shown otherwise than before.
 
         Raises:
             ServiceUnavailable: the server cannot be reached, or does not list what it says it has.
         """
         changed: set[Listed] = set()
         async with self._pool.lease(self._lister) as provider:
-            listed = [tool for tool in await provider.current() if self._fits(tool)]
-            if await self._judge(listed):
-                changed.add("tools")
+            tools = [tool for tool in await provider.current(max_age_s) if self._fits(tool)]
             offers = _about(provider, self._pool.name).offers
-            for which in ("resources", "prompts"):
-                if which in offers and await self.library.renew(provider, which, RENEW_S):
-                    changed.add(which)
+            if "resources" in offers and await self.library.renew(provider, "resources", max_age_s):
+                changed.add("resources")
+            if "prompts" in offers:
+                await self.library.renew(provider, "prompts", max_age_s)
+            changed |= await self._judge((*tools, *self.library.prompts()))
         return frozenset(changed)
+
+    async def look(self) -> frozenset[Listed]:
+        """As `renew`, for somebody who is about to use what is listed; whoever follows is told of what has changed."""
+        changed = await self.renew(self._max_age_s)
+        for which in sorted(changed):
+            self._tell(ListChanged(which))
+        return changed
 
     async def follow(self, tell: Callable[[Change], None]) -> None:
         """Renew the lists whenever the server says that they have changed, and `tell` of it; it does not end.
@@ -156,20 +183,33 @@ class Upstream:
                     return await provider.call(call, emit)
             await self.renew()
             held = Held(now, None if pin is None else pin.tool)
-        raise ConsentRequired(
-            f"{self._pool.name} has changed the definition of its tool {call.tool!r}, and the change has not been "
-            "accepted; it was not called",
-            diff=held.diff()[:MAX_DIFF_CHARS],
-        )
+            self._news.set()
+        raise self._not_accepted(f"tool {call.tool!r}", held)
+
+    async def check_prompt(self, name: str) -> None:
+        """Look whether a prompt is what was accepted.
+
+        Raises:
+            InvalidParam: there is no prompt of that name.
+            ConsentRequired: its definition is another than the accepted one; `diff` in its data shows how.
+            ServiceUnavailable: as `renew`.
+        """
+        await self.look()
+        held = await self._held_now(PROMPT + name)
+        if held is not None:
+            raise self._not_accepted(f"prompt {name!r}", held)
+        if all(prompt.name != name for prompt in self._judged.prompts):
+            words = f"{self._pool.name} has no prompt {name!r} (any more); list its prompts to see what there is"
+            raise InvalidParam(words, param="name")
 
     async def accept(self, names: Iterable[str]) -> None:
-        """Accept tools as the server lists them now.
+        """Accept definitions as the server lists them now, by `remote_pins.key_of`.
 
         Raises:
             ToolNotFound: it lists no such tool.
             ServiceUnavailable: that cannot be kept.
         """
-        now = {tool.name: tool for tool in self._listed}
+        now = {key_of(each): each for each in self._listed}
         async with self._judging:
             pins = dict(await self._store.load())
             for name in names:
@@ -177,23 +217,33 @@ class Upstream:
                     raise ToolNotFound(f"{self._pool.name} lists no tool {name!r}")
                 pins[name] = pin_of(now[name])
             await self._store.save(pins)
-        if await self._judge(None):
-            self._tell(ListChanged("tools"))
+        await self._judge_again()
+
+    def _not_accepted(self, what: str, held: Held) -> ConsentRequired:
+        return ConsentRequired(
+            f"{self._pool.name} has changed the definition of its {what}, and the change has not been "
+            "accepted; it was not called",
+            diff=held.diff()[:MAX_DIFF_CHARS],
+        )
 
     async def _found(self, provider: RemoteProvider, name: str) -> Tool:
         try:
-            return await provider.find(name)
+            return await provider.find(name, self._max_age_s)
         except ToolNotFound:
             self._news.set()
             raise
 
     async def _held_now(self, name: str) -> Held | None:
-        if name in self._judged.held and await self._judge(None):  # it may have been accepted meanwhile
-            self._tell(ListChanged("tools"))
+        if name in self._judged.held:  # it may have been accepted meanwhile
+            await self._judge_again()
         return self._judged.held.get(name)
 
-    async def _judge(self, listed: Sequence[Tool] | None) -> bool:
-        """Hold what is listed (`None`: as before) against what is accepted now; says whether it is shown otherwise."""
+    async def _judge_again(self) -> None:
+        for which in sorted(await self._judge(None)):
+            self._tell(ListChanged(which))
+
+    async def _judge(self, listed: Sequence[Definition] | None) -> set[Listed]:
+        """Hold what is listed (`None`: as before) against what is accepted now; says what is shown otherwise."""
         async with self._judging:
             before, self._listed = self._judged, self._listed if listed is None else listed
             pins = await self._store.load()
@@ -203,14 +253,20 @@ class Upstream:
             self._judged = judged
         for name in judged.held.keys() - before.held.keys():
             LOGGER.warning(
-                "%s has changed the definition of its tool %r; it is not called until that is accepted:\n%s",
+                "%s has changed the definition of its %r; it is not used until that is accepted:\n%s",
                 *(self._pool.name, name, judged.held[name].diff()[:MAX_DIFF_CHARS]),
             )
-        return judged.offered != before.offered
+        changed: set[Listed] = set()
+        if judged.offered != before.offered:
+            changed.add("tools")
+        if judged.prompts != before.prompts:
+            changed.add("prompts")
+        return changed
 
     def _fits(self, tool: Tool) -> bool:
         """Whether a tool can be offered at all; one that cannot is left out, and the others are not."""
-        if not tool.name or len(tool.name) > MAX_NAME_CHARS or not tool.name.isprintable():
+        fits = tool.name.isprintable() and not tool.name.startswith(PROMPT)
+        if not tool.name or len(tool.name) > MAX_NAME_CHARS or not fits:
             LOGGER.warning("%s lists a tool named %r, which is left out", self._pool.name, tool.name[:MAX_NAME_CHARS])
             return False
         try:

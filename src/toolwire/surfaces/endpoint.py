@@ -65,13 +65,15 @@ class Watch(Protocol):
 class Library(Struct, frozen=True):
     """What an endpoint offers beside tools. What is `None` it does not offer, does not advertise and does not know.
 
-    `changes` tells of changes of all that is offered, tools included.
+    `changes` tells of changes of all that is offered, tools included. `look` is awaited before anything is listed,
+    where what is offered is another's and may have changed unheard; it raises nothing.
     """
 
     resources: Resources | None = None
     prompts: Prompts | None = None
     completions: Completions | None = None
     changes: Changes | None = None
+    look: Callable[[], Awaitable[None]] | None = None
 
 
 TOOLS_ALONE = Library()

@@ -91,6 +91,8 @@ async def _ping(engine: Engine, asked: Asked) -> Reply:
 
 async def _tools_list(engine: Engine, asked: Asked) -> Reply:
     read_cursor(asked.message)
+    if (look := asked.endpoint.library.look) is not None:
+        await look()
     stamp = asked.endpoint.stamp if asked.modern else None
     return Reply(result_body(asked.message.id, tools_list_result(asked.endpoint.catalog.listing(), stamp)))
 

@@ -20,6 +20,8 @@ async def list_prompts(engine: Engine, asked: Asked) -> Reply:
     """`prompts/list`."""
     offered = _offered(asked)
     read_cursor(asked.message)
+    if (look := asked.endpoint.library.look) is not None:
+        await look()
     return result_reply(asked, prompts_result(offered.prompts(), asked.modern))
 
 

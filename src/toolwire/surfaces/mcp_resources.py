@@ -13,6 +13,8 @@ async def list_resources(engine: Engine, asked: Asked) -> Reply:
     """`resources/list`."""
     offered = _offered(asked)
     read_cursor(asked.message)
+    if (look := asked.endpoint.library.look) is not None:
+        await look()
     return result_reply(asked, resources_result(offered.resources(), asked.modern))
 
 
@@ -20,6 +22,8 @@ async def list_templates(engine: Engine, asked: Asked) -> Reply:
     """`resources/templates/list`."""
     offered = _offered(asked)
     read_cursor(asked.message)
+    if (look := asked.endpoint.library.look) is not None:
+        await look()
     return result_reply(asked, templates_result(offered.templates(), asked.modern))
 
 
