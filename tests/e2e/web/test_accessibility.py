@@ -1,7 +1,6 @@
 """axe finds no serious fault on any page, in light and dark, in windows and on a phone."""
 
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -42,7 +42,7 @@ function Doing({ id, icon, disabled = false }: DoingProps) {
   const text = useText();
   const { name, keys, run } = command(id);
   const label = `${text(name)} (${shownKeys(keys[0] ?? "")})`;
-  return <IconButton icon={icon} label={label} disabled={disabled} onClick={run} />;
+  return <IconButton className={`board-bar-${id}`} icon={icon} label={label} disabled={disabled} onClick={run} />;
 }
 
 /** Edits are saved as they are made; this says so. */

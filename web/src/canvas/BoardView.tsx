@@ -93,8 +93,8 @@ function Flow() {
         fitViewOptions={FIT}
       >
         <Background variant={BackgroundVariant.Dots} gap={22} size={1.5} color="var(--dot)" />
-        <MiniMap pannable zoomable nodeColor={colorOf} nodeStrokeWidth={0} />
-        <Controls showInteractive={false} fitViewOptions={FIT} />
+        {isEmpty ? null : <MiniMap pannable zoomable nodeColor={colorOf} nodeStrokeWidth={0} />}
+        {isEmpty ? null : <Controls showInteractive={false} fitViewOptions={FIT} />}
       </ReactFlow>
       <SelectionBar />
       {isEmpty ? <BoardStart /> : null}

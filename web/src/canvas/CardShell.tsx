@@ -4,6 +4,7 @@ import { Handle, type NodeProps, NodeResizer, Position, type ResizeParams } from
 import { memo } from "react";
 import { AgentBody } from "../agents/AgentBody.tsx";
 import { type Card, type Kind, obstacle } from "../board/model.ts";
+import { useSelection } from "../board/selection.ts";
 import { changeCard, useBoard } from "../board/store.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
@@ -20,13 +21,14 @@ const LEAST: Readonly<Record<Kind, { readonly minWidth: number; readonly minHeig
   group: { minWidth: 200, minHeight: 120 },
 };
 
-export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
+export const CardShell = memo(function CardShell({ id }: NodeProps) {
+  const isOnly = useSelection((state) => state.selected?.id === id);
   const card = useBoard((state) => state.board.cards[id]);
   if (card === undefined) return null;
   const Icon = KIND_ICONS[card.kind];
   return (
     <article className="card-shell" data-kind={card.kind}>
-      {selected ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
+      {isOnly ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
       <header className="card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
         {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: F2 and the palette rename it by keys */}

@@ -42,7 +42,7 @@ function edgesOf(
 
 function edgeOf(text: Text, arrow: Arrow, from: Node, to: Node, selected: boolean): Edge {
   const [sourceHandle, targetHandle] = sides(boxOf(from), boxOf(to));
-  const color = selected ? "var(--accent)" : "var(--line-strong)";
+  const color = selected ? "var(--accent)" : "var(--arrow)";
   return {
     id: arrow.id,
     type: "arrow",
