@@ -124,9 +124,20 @@ class Endings:
             self.witness.ended(call)
 
     def note(self, record: Record) -> None:
-        """Write the record of a plain call that has ended, some time soon."""
-        if self._limits.history_ttl_s > 0:
-            self._recorder.add(lambda: self._plain_ops(record))
+        """Write the record of a plain call that has ended, some time soon.
+
+        It is encoded now: of what waits to be written there are thousands, and as rows they keep nothing else alive, so
+        that each call gets the memory of the one before, which is still in the processor's cache.
+        """
+        ttl_s, call = self._limits.history_ttl_s, record.call
+        if ttl_s <= 0:
+            return
+        try:
+            row = encode_record(record.stored())
+        except Exception:  # arguments or results of an unforeseen kind cost their own record, not the answer
+            logger.exception("dropped the record of call %s of %r, which cannot be encoded", call.id, call.tool)
+            return
+        self._recorder.add(Put("call", call.caller.owner, call.id, row, None, self._clock.now() + ttl_s))
 
     async def commit(self, record: Record, result: Result, scope: str | None, guard: Guard | None = None) -> Result:
         """Commit the end of a durable call; says how it has ended, which a store that fails may change.
@@ -189,8 +200,3 @@ class Endings:
         if self.witness is not None:
             ops += self.witness.end_ops(ended)
         return [*ops, *await pack(ended, self._blobs, expires_at)]
-
-    def _plain_ops(self, record: Record) -> Sequence[Op]:
-        call = record.call
-        expires = self._clock.now() + self._limits.history_ttl_s
-        return (Put("call", call.caller.owner, call.id, encode_record(record.stored()), expires_at=expires),)

@@ -3,11 +3,12 @@
 import logging
 import math
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import anyio
 
 from toolwire.core.errors import StoreConflict, StoreUnavailable
-from toolwire.core.ports import Op, Store
+from toolwire.core.ports import Op, Put, Store
 
 logger = logging.getLogger("toolwire.engine")
 
@@ -18,8 +19,9 @@ LINGER_S = 0.05
 """How long entries gather before they are written: nobody waits for them, and one commit of many costs little more
 than one of one."""
 
-Pending = Callable[[], Sequence[Op]]
-"""Encodes the operations of one entry, when its batch is written rather than when it is added; possibly twice."""
+Pending: TypeAlias = Put | Callable[[], Sequence[Op]]
+"""What one entry writes, or what encodes that when its batch is written rather than when it is added; possibly twice.
+"""
 
 
 class Recorder:
@@ -141,6 +143,8 @@ class Recorder:
 
 
 def _encoded(pending: Pending) -> Sequence[Op]:
+    if isinstance(pending, Put):
+        return (pending,)
     try:
         return pending()
     except Exception:  # arguments or results of an unforeseen kind cost their own record, not everybody's
