@@ -16,7 +16,6 @@ from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.card_pace import Pace
 from toolwire.canvas.card_requests import CardFault, CardRequests
 from toolwire.canvas.card_tokens import TOKEN_PREFIX, CardTokens
-from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.packages import Package, Packages
 from toolwire.core.errors import Forbidden, InvalidRequest, ToolwireError, Unauthorized
@@ -56,10 +55,8 @@ class CardLinks:
         packages: Packages,
         connections: CardConnections,
         requests: CardRequests,
-        held: HeldOpen,
     ) -> None:
         self._directory = directory
-        self._held = held
         self._tokens = tokens
         self._packages = packages
         self._connections = connections
@@ -77,16 +74,14 @@ class CardLinks:
         await send({"type": "websocket.accept"})
         try:
             serving = self._serve(package, receive, send)
-            if key_id is None:
-                await serving
-            elif await self._held.is_revoked_during(key_id, serving):
+            if await self._directory.held_open.of(key_id).is_ended_during(serving):
                 await _close(send, POLICY, "its key was revoked")
         except Exception:
             logger.exception("the link of package %s failed inside the server", package.id)
             await _close(send, FAILED, "internal_error")
 
-    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Package, str | None]:
-        """The package that a card speaks for, and the id of the owner's key if it came with one.
+    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Package, str]:
+        """The package that a card speaks for, and the id of the owner's key, "" without one.
 
         Raises:
             Unauthorized: it brings no credential that opens this.
@@ -102,7 +97,7 @@ class CardLinks:
                 if package_id is None:
                     words = "the card's token opens nothing any more; the host gives a new one at each start"
                     raise Unauthorized(words)
-                return self._accepted(self._packages.owner_of(package_id), package_id), None
+                return self._accepted(self._packages.owner_of(package_id), package_id), ""
         visitor = self._directory.visitor(credentials)
         if visitor.agent_id is not None:
             raise Forbidden("an agent's key opens its toolbox alone; use an oag_ key")

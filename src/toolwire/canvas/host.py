@@ -34,7 +34,6 @@ from toolwire.canvas.families.granted import Families
 from toolwire.canvas.families.notes import NoteFamily
 from toolwire.canvas.families.terminals import TerminalFamily
 from toolwire.canvas.gateway_calls import GatewayCalls
-from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory
 from toolwire.canvas.mailboxes import Mailboxes, Messages
 from toolwire.canvas.own_calls import OwnCalls
@@ -148,11 +147,12 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
         opened.store, engine.recorder, opened.clock, opened.secret, config.session_idle_ttl_s, keeps=True
     )
     door = ToolboxDoor(directory, toolboxes)
-    http = McpHttp(engine, door, sessions, guard, HttpSettings(config.request_limit_bytes, config.sse_keepalive_s))
+    settings = HttpSettings(config.request_limit_bytes, config.sse_keepalive_s)
+    http = McpHttp(engine, door, sessions, guard, settings, directory.held_open)
     await workspaces.load()
     await packages.load()
     await mailboxes.load()
-    streams = TerminalStreams(directory, workspaces, terminals, HeldOpen(directory))
+    streams = TerminalStreams(directory, workspaces, terminals)
 
     gateway_calls = GatewayCalls(workspaces, feed, engine)
     async with (
@@ -190,7 +190,7 @@ def _cards(
     peers = Peers(directory, terminals.status)
     methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls, log)
     requests = CardRequests(workspaces, packages, calls, log, methods.table())
-    links = CardLinks(directory, tokens, packages, connections, requests, HeldOpen(directory))
+    links = CardLinks(directory, tokens, packages, connections, requests)
     tell_cards(workspaces, connections, requests)
     close_replaced(packages, connections)
     stop_unplaced(workspaces, processes)

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from toolwire.core.errors import Forbidden
+from toolwire.surfaces.held_open import HeldOpen
 
 
 class Visitor(Struct, frozen=True):
@@ -13,7 +14,7 @@ class Visitor(Struct, frozen=True):
 
     `principal` is what idempotency and sessions are bound to (gateway.md D1). `trusted` says whether it may run
     programs of its choice on this machine and read its files: the owner who has set up the host may, others may not.
-    `key_id` names the key that was shown; see `Directory.on_revoked`.
+    `key_id` names the key that was shown; see `Directory.held_open`.
     """
 
     owner: str
@@ -34,6 +35,11 @@ class AgentInfo(Struct, frozen=True):
 
 class Directory(Protocol):
     """Keys and agents."""
+
+    @property
+    def held_open(self) -> HeldOpen:
+        """What keys hold open ends with them."""
+        ...
 
     def visitor(self, credentials: Sequence[bytes]) -> Visitor:
         """Who carries these credentials, an owner or an agent.
@@ -61,10 +67,6 @@ class Directory(Protocol):
 
     def on_presence(self, listener: Callable[[str], None]) -> None:
         """Tell `listener` the id of every agent that may have come or gone; how it is shows a moment later."""
-        ...
-
-    def on_revoked(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of the id of every key that opens nothing any more; it must not block."""
         ...
 
     async def new_agent(self, owner: str, name: str) -> AgentInfo:

@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from toolwire.canvas.identity import Directory, Visitor
 from toolwire.core.errors import Forbidden, InvalidParam
+from toolwire.surfaces.held_open import Hold
 from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, credentials_in
 from toolwire.surfaces.rest import read_json
 
@@ -38,6 +39,14 @@ class OwnerReader:
         if visitor.agent_id is not None:
             raise Forbidden("an agent's key opens its toolbox alone; use an oag_ key")
         return visitor
+
+    def hold(self, request: Request) -> Hold:
+        """What the key of the owner who is asking holds open.
+
+        Raises:
+            Unauthorized, Forbidden: as `owner`.
+        """
+        return self._directory.held_open.of(self.owner(request).key_id)
 
     async def body(self, request: Request, type_: type[T], max_bytes: int | None = None) -> T:
         """The JSON body as a value.

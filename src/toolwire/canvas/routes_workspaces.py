@@ -17,7 +17,6 @@ from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.shown import Shown
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card, PutArrow, PutCard, apply
-from toolwire.core.errors import ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
 from toolwire.surfaces.event_stream import EventStream
@@ -180,13 +179,9 @@ class WorkspaceRoutes:
 
         async def next_frame() -> bytes | None:
             moment = await follower.next()
-            try:
-                self._reader.owner(request)  # the key may have been revoked meanwhile
-            except ToolwireError:
-                return None
             return None if moment is None else _frame(moment)
 
-        return EventStream(next_frame)
+        return EventStream(next_frame, hold=self._reader.hold(request))
 
     def _workspace(self, request: Request, visitor: Visitor) -> Workspace:
         return self._workspaces.get(visitor.owner, path_param(request, "w"))

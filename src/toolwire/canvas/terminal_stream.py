@@ -17,7 +17,6 @@ import msgspec
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.canvas.held_open import HeldOpen
 from toolwire.canvas.identity import Directory, Visitor
 from toolwire.canvas.terminal.kept import Look
 from toolwire.canvas.terminal.tail import Piece
@@ -61,12 +60,10 @@ class TerminalStreams:
         directory: knows owners.
         workspaces: where cards stand.
         terminals: all terminals.
-        held: ends what a revoked key holds open.
     """
 
-    def __init__(self, directory: Directory, workspaces: Workspaces, terminals: Terminals, held: HeldOpen) -> None:
+    def __init__(self, directory: Directory, workspaces: Workspaces, terminals: Terminals) -> None:
         self._directory = directory
-        self._held = held
         self._workspaces = workspaces
         self._terminals = terminals
 
@@ -87,7 +84,7 @@ class TerminalStreams:
         try:
             await send({"type": "websocket.accept"})
             serving = self._serve(look, workspace, card, receive, send)
-            if await self._held.is_revoked_during(visitor.key_id, serving):
+            if await self._directory.held_open.of(visitor.key_id).is_ended_during(serving):
                 await _close(send, POLICY, "its key was revoked")
         except Exception:
             logger.exception("the stream of terminal %s failed inside the server", card.id)

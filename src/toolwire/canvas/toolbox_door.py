@@ -36,7 +36,7 @@ class ToolboxDoor:
         if agent_id is None or visitor.agent_id != agent_id:
             raise AgentNotFound(f"there is no toolbox of agent {agent_id!r} for this key; use the agent's own address")
         toolbox = self._toolboxes.of(self._directory.agent(visitor.owner, agent_id))
-        return Admission(Caller(visitor.principal, visitor.owner, "toolbox"), toolbox.endpoint)
+        return Admission(Caller(visitor.principal, visitor.owner, "toolbox"), toolbox.endpoint, visitor.key_id)
 
     def challenge(self, path: str = "", headers: Headers | None = None) -> str:
         """The value of `WWW-Authenticate` on a 401."""

@@ -22,6 +22,7 @@ from toolwire.gateway.keys import FIRST_OWNER
 from toolwire.gateway.registration import MESSAGE_TOOL
 from toolwire.surfaces.cors import with_cors
 from toolwire.surfaces.document import DOCUMENT_PATH, PAGE_PATH, DocumentRoutes
+from toolwire.surfaces.held_open import HeldOpen
 from toolwire.surfaces.limits import Guard
 from toolwire.surfaces.rest import RestApp
 from toolwire.wire.card_messages import AgentRef
@@ -95,6 +96,11 @@ class GatewayDirectory:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
+    @property
+    def held_open(self) -> HeldOpen:
+        """What keys hold open."""
+        return self._gateway.auth.held_open
+
     def visitor(self, credentials: Sequence[bytes]) -> Visitor:
         """Who carries these credentials."""
         identity = self._gateway.auth.identify(credentials)
@@ -113,10 +119,6 @@ class GatewayDirectory:
         if record.owner != owner:
             raise AgentNotFound(f"you have no agent {id_or_name!r}")
         return self._info(record)
-
-    def on_revoked(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of keys that are revoked."""
-        self._gateway.auth.on_revoked(lambda record: listener(record.key_id))
 
     def on_presence(self, listener: Callable[[str], None]) -> None:
         """Tell `listener` of agents that come and go."""

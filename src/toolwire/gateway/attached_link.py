@@ -97,7 +97,6 @@ class AttachedLink:
         self._reply_limit_bytes = reply_limit_bytes
         assert identity.agent_id is not None, "an agk_ key has its agent"
         self.agent_id = identity.agent_id
-        self.key_id = identity.key_id
         self.journal = ""
         self.in_flight = 0
         self.draining = False

@@ -12,6 +12,7 @@ from msgspec import Struct
 from toolwire.core.call import Caller
 from toolwire.core.errors import Forbidden, Unauthorized
 from toolwire.gateway.keys import FIRST_OWNER, KeyKind, KeyRecord, Keys
+from toolwire.surfaces.held_open import HeldOpen
 
 BEARER = b"bearer "
 ACCESS_PREFIX = "oat_"
@@ -38,6 +39,10 @@ class AccessTokens(Protocol):
 
     def find(self, secret: bytes) -> Access | None:
         """What an access token opens now; `None` for one that is unknown, over or revoked."""
+        ...
+
+    def on_ended(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of the id of every grant that ends before its time; it must not block or raise."""
         ...
 
 
@@ -87,12 +92,19 @@ class Auth:
         keys: all keys.
         tokens: OAuth's access tokens; without it none is good.
         browsers: sessions of browsers; without it none is good.
+
+    Attributes:
+        held_open: what all of these hold open; it ends with them.
     """
 
     def __init__(self, keys: Keys, tokens: AccessTokens | None = None, browsers: OwnersBrowsers | None = None) -> None:
         self._keys = keys
         self._tokens = tokens
         self._browsers = browsers
+        self.held_open = HeldOpen()
+        self.on_revoked(lambda record: self.held_open.end(record.key_id))
+        if tokens is not None:
+            tokens.on_ended(self.held_open.end)
 
     def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
         """Tell `listener` of every key that is revoked, and of every browser that is signed out, as of a key.

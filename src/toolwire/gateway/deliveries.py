@@ -4,7 +4,7 @@ Whoever reads holds what it got for a lease, renews it while it works, publishes
 and renewing are its heartbeat. Spec: gateway.md §3 and §6, Agents.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import anyio
@@ -45,12 +45,8 @@ class Deliveries:
         self._presence = presence
         self._clock = clock
 
-    async def read(
-        self, agent_id: str, journal: str, limit: int, block_s: float, check: Callable[[], None] | None = None
-    ) -> Sequence[Fetched]:
+    async def read(self, agent_id: str, journal: str, limit: int, block_s: float) -> Sequence[Fetched]:
         """At most `limit` messages; when there is none, wait up to `block_s` seconds for one.
-
-        `check` is called before any is taken: it raises when who asked may have none any more.
 
         Raises:
             StoreUnavailable: it could not be recorded who takes them; nobody has taken them.
@@ -63,8 +59,6 @@ class Deliveries:
         poller = desk.poller(journal)
         until = anyio.current_time() + min(block_s, MAX_BLOCK_S)
         while True:
-            if check is not None:
-                check()
             found = desk.fetch(poller, max(1, min(limit, MAX_READ)))
             told, poller.told = poller.told, []
             if found or told or anyio.current_time() >= until:

@@ -116,7 +116,7 @@ class GatewayDoor:
         record = self._agents.known(agent_id)
         check_may_call(identity, record, agent_id)
         assert record is not None
-        admission = Admission(identity.caller("gateway"), self._endpoint(record))
+        admission = Admission(identity.caller("gateway"), self._endpoint(record), identity.key_id)
         if len(self._admitted) >= MAX_ADMITTED:
             self._admitted.clear()
         pace = self._behind.rates.of(identity.key_id, identity.kind, agent_id)

@@ -121,10 +121,10 @@ def _agent_routes(
     return AgentRoutes(reader, agents, keys, is_online, partial(_mcp_url, config))
 
 
-def _mcp_http(config: Config, opened: Opened, door: GatewayDoor, guard: Guard, end: Ending) -> McpHttp:
+def _mcp_http(config: Config, opened: Opened, door: GatewayDoor, guard: Guard, auth: Auth, end: Ending) -> McpHttp:
     idle_s, limit = config.session_idle_ttl_s, config.sessions_limit
     sessions = Sessions(opened.store, opened.engine.recorder, opened.clock, opened.secret, idle_s, end, limit=limit)
-    return McpHttp(opened.engine, door, sessions, guard, _http_settings(config))
+    return McpHttp(opened.engine, door, sessions, guard, _http_settings(config), auth.held_open)
 
 
 @asynccontextmanager
@@ -155,7 +155,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     behind = Behind(Libraries(agents, mail.presence.asks, remotes.find, remotes.want), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
     oauth = open_oauth(opened, grants, auth, agents, browser_sessions, lambda: door.public_url)
-    http = _mcp_http(config, opened, door, guard, mail.conversations.end)
+    http = _mcp_http(config, opened, door, guard, auth, mail.conversations.end)
     links = AgentLinks(auth, agents, mail.presence, mail.channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
     rest_calls = RestCalls(engine, agents, mail.conversations.owns, hooks.webhooks)

@@ -5,6 +5,7 @@ What is said on a link is attached_link.py's business. Protocol: wire/link.py.
 
 import logging
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 from toolwire.core.errors import ToolwireError
@@ -14,7 +15,6 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.attached_link import FAILED, REPLY_LIMIT_BYTES, AttachedLink, Ended
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.channels import Channels
-from toolwire.gateway.keys import KeyRecord
 from toolwire.gateway.presence import Presence
 from toolwire.surfaces.limits import credentials_in
 from toolwire.surfaces.web_sockets import POLICY, Receive, Send, refuse_handshake
@@ -51,7 +51,6 @@ class AgentLinks:
         self._channels = channels
         self._links: set[AttachedLink] = set()
         agents.on_removed(self._close_removed)
-        auth.on_revoked(self._close_revoked)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one WebSocket from its handshake to its end."""
@@ -62,22 +61,18 @@ class AgentLinks:
         except ToolwireError as error:
             await refuse_handshake(scope, send, error)
             return
-        await send({"type": "websocket.accept"})
         limit = self._reply_limit_bytes
         link = AttachedLink(identity, self._agents, self._presence, self._channels, self._clock, send, limit)
         self._links.add(link)
         try:
-            await link.serve(receive)
+            with self._auth.held_open.of(identity.key_id).opened(partial(link.end, POLICY, "its key was revoked")):
+                await send({"type": "websocket.accept"})
+                await link.serve(receive)
         except Exception:
             logger.exception("the link of agent %s failed inside the server", identity.agent_id)
             await link.close(Ended(FAILED, "internal_error"))
         finally:
             self._links.discard(link)
-
-    def _close_revoked(self, record: KeyRecord) -> None:
-        for link in self._links:
-            if link.key_id == record.key_id:
-                link.end(POLICY, "its key was revoked")
 
     def _close_removed(self, record: AgentRecord) -> None:
         for link in self._links:

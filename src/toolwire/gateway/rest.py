@@ -12,6 +12,7 @@ from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth, Identity
 from toolwire.gateway.keys import KeyKind
+from toolwire.surfaces.held_open import Hold
 from toolwire.surfaces.limits import REQUEST_LIMIT_BYTES, credentials_in
 from toolwire.surfaces.rest import read_json
 
@@ -40,6 +41,10 @@ class Reader:
             Forbidden: a key of another kind.
         """
         return self._auth.identify_as(credentials_in(request.scope["headers"]), *kinds)
+
+    def hold(self, identity: Identity) -> Hold:
+        """What the credential of one who is asking holds open."""
+        return self._auth.held_open.of(identity.key_id)
 
     def agent(self, request: Request, identity: Identity) -> AgentRecord:
         """The agent in the path, by its id or, for its owner, by its name.

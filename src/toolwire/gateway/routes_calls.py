@@ -131,7 +131,7 @@ class CallRoutes:
         catalog = self._agents.catalog(agent.agent_id)
         if "text/event-stream" in request.headers.get("accept", ""):
             submission = await self._engine.begin(call, catalog)
-            return self._stream(submission.record, 0, cancels=not submission.replayed)
+            return self._stream(identity, submission.record, 0, cancels=not submission.replayed)
         submission = await self._engine.submit(call, catalog)
         result = submission.record.result
         assert result is not None
@@ -230,7 +230,7 @@ class CallRoutes:
         sent = request.headers.get("last-event-id", "0")
         if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
             raise InvalidParam(f"Last-Event-ID is a number that this stream gave, not {sent!r}", param="Last-Event-ID")
-        return self._stream(found, int(sent), cancels=False)
+        return self._stream(self._may_call(request)[0], found, int(sent), cancels=False)
 
     @described(
         "bak oag",
@@ -296,7 +296,7 @@ class CallRoutes:
             raise CallNotFound(f"no task {task_id!r} of yours with this agent; it may have been forgotten since")
         return found
 
-    def _stream(self, found: Found, after: int, *, cancels: bool) -> Response:
+    def _stream(self, identity: Identity, found: Found, after: int, *, cancels: bool) -> Response:
         """The events of a call. Who leaves the stream of a call that nobody else wants ends it, if `cancels`."""
         follower = Follower(self._engine, found.call.caller.owner, found.call.id, after)
 
@@ -308,7 +308,7 @@ class CallRoutes:
             if cancels and not found.call.outlives_request:
                 self._engine.cancel(found.call.id, "who asked has gone")
 
-        return EventStream(next_frame, on_left=left)
+        return EventStream(next_frame, on_left=left, hold=self._reader.hold(identity))
 
 
 def _is_task_of(found: Found, identity: Identity, agent: AgentRecord) -> bool:

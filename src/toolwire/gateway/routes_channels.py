@@ -20,6 +20,7 @@ from toolwire.gateway.channel_shelf import MAX_HISTORY
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import described, query
+from toolwire.surfaces.held_open import Hold, revoked
 from toolwire.surfaces.limits import Disconnected
 from toolwire.surfaces.rest import answer, done, query_number
 from toolwire.wire.answers.channels import Channel as ShownChannel
@@ -191,8 +192,7 @@ class ChannelRoutes:
             timeout_s = body.timeout_ms / 1000
             return await self._channels.wait(channel, body.in_reply_to, timeout_s, body.since, body.expect_types)
 
-        message = await unless_gone(request, waiting)
-        self._reader.identify(request, "oag", "agk")  # the key may have been revoked meanwhile
+        message = await unless_gone(request, self._reader.hold(identity), waiting)
         return answer(message_shown(message))
 
     async def _channel(self, request: Request) -> tuple[Channel, Party]:
@@ -242,11 +242,14 @@ def message_shown(message: Message) -> JsonObject:
     return shown
 
 
-async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
-    """Do something that takes long, but not for a client that has gone away. The body has been read.
+async def unless_gone(request: Request, hold: Hold, work: Callable[[], Awaitable[T]]) -> T:
+    """Do something that takes long, but not for a client that has gone away or may not ask any more; `hold` says that.
+
+    The body has been read.
 
     Raises:
         Disconnected: the client went away.
+        Unauthorized: its key was revoked.
         ToolwireError: what `work` raises.
     """
     results: list[T] = []
@@ -257,10 +260,15 @@ async def unless_gone(request: Request, work: Callable[[], Awaitable[T]]) -> T:
             pass
         scope.cancel()
 
+    def end() -> None:
+        errors.append(revoked())
+        tasks.cancel_scope.cancel()
+
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(watch, tasks.cancel_scope)
         try:
-            results.append(await work())
+            with hold.opened(end):
+                results.append(await work())
         except ToolwireError as error:
             errors.append(error)
         tasks.cancel_scope.cancel()

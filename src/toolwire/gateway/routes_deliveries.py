@@ -64,17 +64,15 @@ class DeliveryRoutes:
     @described("agk", list[Delivery], body=Reading, errors="conflict")
     async def read(self, request: Request) -> Response:
         """Fetch messages, and wait for them when there are none."""
-        agent_id, key_id = self._asking(request)
+        identity = self._reader.identify(request, "agk")
+        agent_id = self._reader.own_agent(request, identity).agent_id
         body = await self._reader.body(request, Reading)
 
-        def check() -> None:
-            self._reader.identify(request, "agk")  # the key may be revoked while this waits
-
         async def reading() -> Sequence[Fetched]:
-            journal, block_s = body.journal or key_id, body.block_ms / 1000
-            return await self._deliveries.read(agent_id, journal, body.max, block_s, check)
+            journal, block_s = body.journal or identity.key_id, body.block_ms / 1000
+            return await self._deliveries.read(agent_id, journal, body.max, block_s)
 
-        fetched = await unless_gone(request, reading)
+        fetched = await unless_gone(request, self._reader.hold(identity), reading)
         return answer(
             [
                 {
@@ -107,10 +105,7 @@ class DeliveryRoutes:
         return answer([{"delivery_id": one, "lease_until": rfc3339(until)} for one, until in renewed])
 
     async def _named(self, request: Request) -> tuple[str, str, list[str]]:
-        agent_id, key_id = self._asking(request)
-        body = await self._reader.body(request, Named)
-        return agent_id, body.journal or key_id, body.delivery_ids
-
-    def _asking(self, request: Request) -> tuple[str, str]:
         identity = self._reader.identify(request, "agk")
-        return self._reader.own_agent(request, identity).agent_id, identity.key_id
+        agent_id = self._reader.own_agent(request, identity).agent_id
+        body = await self._reader.body(request, Named)
+        return agent_id, body.journal or identity.key_id, body.delivery_ids

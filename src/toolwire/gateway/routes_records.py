@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolwire.core.errors import AgentNotFound, CallNotFound, InvalidParam, ToolwireError
+from toolwire.core.errors import AgentNotFound, CallNotFound, InvalidParam
 from toolwire.core.ids import first_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.engine.engine import Engine
@@ -163,22 +163,18 @@ class RecordRoutes:
     )
     async def events(self, request: Request) -> Response:
         """The owner's calls as they begin, go on and end; `Last-Event-ID` goes on where a reader left off."""
-        owner = self._reader.identify(request, "oag").owner
-        wanted = self._wanted(request, owner)
+        identity = self._reader.identify(request, "oag")
+        wanted = self._wanted(request, identity.owner)
         after = request.headers.get("last-event-id") or request.query_params.get("after")
-        follower = self._feed.follow(owner, after)
+        follower = self._feed.follow(identity.owner, after)
 
         async def next_frame() -> bytes | None:
             while (moment := await follower.next()) is not None:
-                try:
-                    self._reader.identify(request, "oag")  # the key may have been revoked meanwhile
-                except ToolwireError:
-                    return None
                 if moment.kind != CALL or wanted.fits_shown(moment.data):
                     return _frame(moment)
             return None
 
-        return EventStream(next_frame)
+        return EventStream(next_frame, hold=self._reader.hold(identity))
 
     def _wanted(self, request: Request, owner: str) -> Wanted:
         """What the query says is wanted.

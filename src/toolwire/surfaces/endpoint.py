@@ -161,10 +161,11 @@ def _mirrored(catalog: Catalog) -> dict[str, tuple[ParamHeader, ...]]:
 
 
 class Admission(Struct, frozen=True):
-    """A caller who has been let in, and where."""
+    """A caller who has been let in, and where; `credential_id` is that of the key or grant that has opened it."""
 
     caller: Caller
     endpoint: Endpoint
+    credential_id: str = ""
 
 
 class Door(Protocol):

@@ -7,19 +7,23 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from toolwire.surfaces.held_open import HeldOpen, Hold
 from toolwire.wire.sse import KEEPALIVE
 
 KEEPALIVE_S: Final = 15.0
-_HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
+_HEADERS: Final = {"x-accel-buffering": "no"}
 
 
 class EventStream(Response):
     """Sends what `next_frame` gives, until that is `None` or the reader is gone, and a comment in every silence.
 
+    It ends with the credential that has opened it, and nothing is said after that.
+
     Args:
         next_frame: waits for the next event, as bytes. Cancelled, it must not lose one.
         keepalive_s: the longest silence.
-        on_left: called when the reader has gone before the end.
+        on_left: called when the reader has gone before the end, or may not read any more.
+        hold: what the reader's credential holds open.
     """
 
     media_type = "text/event-stream"
@@ -29,12 +33,15 @@ class EventStream(Response):
         next_frame: Callable[[], Awaitable[bytes | None]],
         keepalive_s: float = KEEPALIVE_S,
         on_left: Callable[[], None] = lambda: None,
+        hold: Hold | None = None,
     ) -> None:
         super().__init__(None, 200, _HEADERS)
+        self.headers["content-type"] = self.media_type  # an event stream is UTF-8, so it names no charset
         del self.headers["content-length"]
         self._next_frame = next_frame
         self._keepalive_s = keepalive_s
         self._on_left = on_left
+        self._hold = hold or HeldOpen().of("")
         self._is_over = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +56,8 @@ class EventStream(Response):
 
             tasks.start_soon(leave)
             try:
-                await self._send_all(send)
+                if await self._hold.is_ended_during(self._send_all(send)):
+                    await _end(send)
             finally:
                 if not self._is_over:
                     self._on_left()
@@ -66,4 +74,8 @@ class EventStream(Response):
             with anyio.move_on_after(self._keepalive_s):
                 frame = await self._next_frame()
         self._is_over = True
-        await send({"type": "http.response.body", "body": b""})
+        await _end(send)
+
+
+async def _end(send: Send) -> None:
+    await send({"type": "http.response.body", "body": b""})

@@ -31,6 +31,7 @@ from toolwire.surfaces.dialogue import Dialogue
 from toolwire.surfaces.endpoint import Admission, Door
 from toolwire.surfaces.event_ids import EventIds, holder_of
 from toolwire.surfaces.exchange import WRITE_TIMEOUT_S, Exchange, RawHeader, Receive, Send, send_plain
+from toolwire.surfaces.held_open import HeldOpen, revoked
 from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.limits import (
     Disconnected,
@@ -76,10 +77,22 @@ class HttpSettings(Struct, frozen=True):
 
 
 class McpHttp:
-    """Serves every MCP endpoint behind a door. Use `running()` around serving."""
+    """Serves every MCP endpoint behind a door. Use `running()` around serving.
 
-    def __init__(self, engine: Engine, door: Door, sessions: Sessions, guard: Guard, settings: HttpSettings) -> None:
+    What a request holds open ends with its credential; `held_open` is where that is said, if credentials can end.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        door: Door,
+        sessions: Sessions,
+        guard: Guard,
+        settings: HttpSettings,
+        held_open: HeldOpen | None = None,
+    ) -> None:
         self.engine = engine
+        self.held_open = held_open or HeldOpen()
         self.streams = Streams(engine, EventIds(sessions.derive(b"event")), settings.resume)
         self._door = door
         self._sessions = sessions
@@ -229,17 +242,21 @@ class McpHttp:
             exchange.open_stream()
         self.engine.timekeeper.soon(running)
         try:
-            if asked.session is not None:
-                return await self._cancellable(running, (asked.session.id, asked.message.id_value))
-            if asked.message.method == "tools/call":  # nobody can name it in notifications/cancelled
-                return await answer(self.engine, asked)
-            asked.notify = exchange.notify if exchange.streams else None
-            with anyio.CancelScope() as running.scope:
-                return await answer(self.engine, asked)
-            return None
+            reply = await self._answer(running, asked, exchange)
         finally:
             running.end()
             self.engine.timekeeper.forget(running)
+        return error_reply(asked, revoked()) if running.revoked else reply
+
+    async def _answer(self, running: Running, asked: Asked, exchange: Exchange) -> Reply | None:
+        if asked.session is not None:
+            return await self._cancellable(running, (asked.session.id, asked.message.id_value))
+        if asked.message.method == "tools/call":  # nobody can name it in notifications/cancelled
+            return await answer(self.engine, asked)
+        asked.notify = exchange.notify if exchange.streams else None
+        with anyio.CancelScope() as running.scope:
+            return await answer(self.engine, asked)
+        return None
 
     async def _cancellable(self, running: Running, key: tuple[str, int | str]) -> Reply | None:
         named = self._by_request.setdefault(key, [])
@@ -297,12 +314,13 @@ class McpHttp:
             await send_plain(hop.send, 204, None)  # what tells a reader of event streams not to come back
             return
         exchange = Exchange(hop.send, self._tasks, streams=True, write_timeout_s=self._settings.write_timeout_s)
-        if after is not None and after.kind == "call":
-            exchange.keep_alive(self.engine.timekeeper, self._settings.sse_keepalive_s)
-            await Resumption(self.streams, admission, session, after).serve(exchange, hop.receive)
-        elif session is not None and endpoint.library.changes is not None:
-            seal = partial(self.streams.ids.mint, holder=holder) if version == LATEST_LEGACY else None
-            await self._standalone.serve(session, exchange, endpoint.library, hop.receive, seal, after)
+        with self.held_open.of(admission.credential_id).opened(exchange.end):
+            if after is not None and after.kind == "call":
+                exchange.keep_alive(self.engine.timekeeper, self._settings.sse_keepalive_s)
+                await Resumption(self.streams, admission, session, after).serve(exchange, hop.receive)
+            elif session is not None and endpoint.library.changes is not None:
+                seal = partial(self.streams.ids.mint, holder=holder) if version == LATEST_LEGACY else None
+                await self._standalone.serve(session, exchange, endpoint.library, hop.receive, seal, after)
 
     async def _refuse(self, hop: Hop, error: ToolwireError) -> None:
         """An error before there is a message to answer to."""

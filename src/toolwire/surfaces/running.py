@@ -14,6 +14,7 @@ from toolwire.engine.engine import Engine
 from toolwire.engine.record import Record
 from toolwire.surfaces.asked import Asked
 from toolwire.surfaces.exchange import Exchange
+from toolwire.surfaces.held_open import HeldOpen
 from toolwire.surfaces.hop import Hop
 from toolwire.surfaces.streams import Stream, Streams, can_resume
 from toolwire.wire.sse import event
@@ -25,6 +26,7 @@ class Watcher(Protocol):
     """Who looks after requests that are not over at once."""
 
     engine: Engine
+    held_open: HeldOpen
     streams: Streams
 
     def watch(self, running: "Running") -> None:
@@ -41,21 +43,24 @@ class Running:
         scope: what the request runs in, if anybody may cancel it.
         silent: nothing more is to be said of it.
         over: the answer is known.
+        revoked: the credential has ended by which it came, so that it is told nothing more.
         stream: what goes on after this exchange, where that is possible and the answer has become a stream.
     """
 
-    __slots__ = ("_record", "_watch", "_watcher", "asked", "exchange", "hop", "over", "scope", "silent", "stream")
+    __slots__ = ("_let_go", "_record", "_watch", "_watcher", "asked", "exchange", "hop", "over", "revoked", "scope",
+                 "silent", "stream")  # fmt: skip
 
     def __init__(self, watcher: Watcher, hop: Hop, asked: Asked, exchange: Exchange) -> None:
         self._watcher = watcher
         self._watch: anyio.CancelScope | None = None
         self._record: Record | None = None
+        self._let_go: Callable[[], None] | None = None
         self.scope: anyio.CancelScope | None = None
         self.silent = False
         self.hop = hop
         self.asked = asked
         self.exchange = exchange
-        self.over = False
+        self.over = self.revoked = False
         self.stream: Stream | None = None
         if exchange.streams:
             asked.listener = self.hear
@@ -100,8 +105,12 @@ class Running:
         return _nothing
 
     def still_going(self) -> None:
-        """Not over within a tick: from here on silence and absence matter."""
+        """Not over within a tick: from here on silence, absence and the end of the credential matter."""
         self._watcher.watch(self)
+        if self.hop.admission is not None:
+            self._let_go = self._watcher.held_open.hold(self.hop.admission.credential_id, self.revoke)
+            if self.over:
+                return
         if self.exchange.frames is not None and not self.asked.wants_events and can_resume(self.asked):
             self._listen_for_pauses()
 
@@ -114,6 +123,8 @@ class Running:
         self.exchange.frames, self.stream = self.stream, None
         if self._watch is not None:
             self._watch.cancel()
+        if self._let_go is not None:
+            self._let_go()
         nothing: Any = None  # whoever still has a way to ask, such as an abandoned thread, must not keep all of it
         self.asked = self.exchange = self.hop = nothing
 
@@ -121,6 +132,15 @@ class Running:
         """The client named this request in `notifications/cancelled`: nothing more is said of it (mcp.md S10)."""
         self.silent = True
         if not self._cancel_call("the client said so"):
+            self.stop()
+
+    def revoke(self) -> None:
+        """Its credential has ended: its stream ends at once, and the call too, if nobody else wants it."""
+        self.exchange.end()
+        if self.stream is not None and self.stream.exchange not in (None, self.exchange):
+            return  # its client has come back for the rest with another credential
+        self.revoked = True
+        if not self._cancel_call("its key was revoked"):
             self.stop()
 
     def stop(self) -> None:

@@ -9,7 +9,7 @@ Spec: gateway.md 48, D23; RFC 7009; RFC 8707.
 import logging
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from hmac import compare_digest
 
@@ -117,6 +117,7 @@ class Grants:
         self._by_refresh: dict[bytes, str] = {}
         self._by_access: dict[bytes, Access] = {}
         self._writing = anyio.Lock()
+        self._ended: list[Callable[[str], None]] = []
 
     async def load(self) -> None:
         """Read all grants from the store.
@@ -131,6 +132,10 @@ class Grants:
         """What an access token opens now; `None` for one that is unknown, over or revoked."""
         access = self._by_access.get(sha256(secret).digest())
         return None if access is None or access.expires_at <= self._clock.now() else access
+
+    def on_ended(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` of the id of every grant that ends before its time; it must not block or raise."""
+        self._ended.append(listener)
 
     def list(self, owner: str) -> Sequence[Grant]:
         """An owner's grants, oldest first."""
@@ -285,6 +290,8 @@ class Grants:
         ops: list[Op] = [Del("oauth_grant", grant.owner, grant.grant_id)]
         await self._store.tx(ops)
         self._drop(grant)
+        for listener in self._ended:
+            listener(grant.grant_id)
 
     def _live(self, grant_id: str | None) -> Grant | None:
         grant = None if grant_id is None else self._grants.get(grant_id)
