@@ -112,7 +112,7 @@ async def call_of_2025(place: Place, key: str) -> Answer:
 
 async def call_in_a_session(place: Place, key: str) -> Answer:
     session = await place.session(key)
-    call = {"name": "wait", "arguments": {}}
+    call: dict[str, Any] = {"name": "wait", "arguments": {}}
     return await until_begun(place, await place.mcp(key, OLD, "tools/call", call, mcp_session_id=session))
 
 

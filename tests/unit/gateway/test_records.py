@@ -184,7 +184,8 @@ async def test_calls_are_found_by_agent_tool_outcome_and_time(query: str, tools:
     async with site_with(Works()) as site:
         await site.call("add", a=1, b=2)
         await site.call("fail", why="no paper")
-        assert [call["tool"] for call in (await site.ask(query))["calls"]] == tools
+        found = [call["tool"] for call in (await site.ask(query))["calls"]]
+        assert sorted(found) == sorted(tools)  # calls of one millisecond have no order
 
 
 async def test_a_page_says_where_the_next_one_begins() -> None:
