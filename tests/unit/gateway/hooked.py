@@ -78,11 +78,16 @@ class Site:
                     return found[0]
                 await anyio.sleep(0.01)
 
+    async def _read(self, read: Any) -> Any:
+        sent = {"authorization": f"Bearer {self.agent_key}"}
+        response = await self.client.post(f"/api/v1{self.base}/deliveries/read", json=read, headers=sent)
+        return response.json()["data"] if response.status_code == 200 else ()
+
     async def serve(self) -> None:
-        """The agent."""
-        while True:
+        """The agent, as long as it is not removed."""
+        while self.gateway.agents.known(self.agent_id) is not None:
             read = {"max": 10, "block_ms": 1000}
-            for found in await self.ask("POST", f"{self.base}/deliveries/read", read, key=self.agent_key):
+            for found in await self._read(read):
                 message = found["message"]
                 self.taken.append(message)
                 said = message["payload"]["tool"]["arguments"].get("say", "done")
