@@ -3,6 +3,7 @@
 Spec: cards.md, section 7 and "call replay from the log".
 """
 
+import heapq
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.tool import Tool
 from toolwire.surfaces.described import described, query
 from toolwire.surfaces.rest import answer, done, query_number
-from toolwire.wire.answers.boards import ArrowCalls, ArrowTools, BegunCall, WholeArrowCall
+from toolwire.wire.answers.boards import ArrowCalls, ArrowTools, BegunCall, CallsOfWorkspace, WholeArrowCall
 from toolwire.wire.rest import rfc3339
 
 USUAL_CALLS = 50
@@ -58,6 +59,7 @@ class ArrowCallRoutes:
         """What to mount."""
         one = "/api/v1/workspaces/{w}/arrows/{a}"
         return (
+            Route("/api/v1/workspaces/{w}/calls", self.of_workspace, methods=["GET"]),
             Route(one + "/log", self.list, methods=["GET"]),
             Route(one + "/log/{call}", self.whole, methods=["GET"]),
             Route(one + "/tools", self.tools, methods=["GET"]),
@@ -81,6 +83,21 @@ class ArrowCallRoutes:
         given = request.query_params
         calls = await self._log.read(owner, arrow_id, limit, given.get("after"), given.get("before"))
         return answer({"calls": [shown_call(call) for call in calls]})
+
+    @described(
+        "oag", CallsOfWorkspace, parameters=(query("limit", "how many", Annotated[int, Meta(ge=1, le=KEPT_CALLS)]),)
+    )
+    async def of_workspace(self, request: Request) -> Response:
+        """The latest `limit` calls by way of all arrows of a workspace, the oldest first."""
+        owner = self._reader.owner(request).owner
+        workspace = self._workspaces.get(owner, path_param(request, "w"))
+        limit = query_number(request, "limit", USUAL_CALLS, 1, KEPT_CALLS)
+        found: list[tuple[float, JsonObject]] = []
+        for arrow_id in workspace.board.arrows:
+            calls = await self._log.read(owner, arrow_id, limit)
+            found += [(call.started_at, {"arrow": arrow_id, **shown_call(call)}) for call in calls]
+        latest = heapq.nlargest(limit, found, key=lambda one: one[0])
+        return answer({"calls": [call for _, call in reversed(latest)]})
 
     @described("oag", WholeArrowCall)
     async def whole(self, request: Request) -> Response:

@@ -20,6 +20,7 @@ from toolwire.wire.answers.boards import (
     BegunCall,
     BoardArrow,
     BoardCard,
+    CallsOfWorkspace,
     CardLines,
     EditedBoard,
     WholeArrowCall,
@@ -201,6 +202,11 @@ class CardCalls(Group[D]):
         """The latest calls by way of an arrow, or those after or before one of them, the oldest first."""
         query = {"after": after, "before": before, "limit": limit}
         return get(f"{_workspace(workspace)}/arrows/{part(arrow)}/log", ArrowCalls, query)
+
+    @Method
+    def workspace_calls(self, workspace: str, *, limit: int | None = None) -> Ask[CallsOfWorkspace]:
+        """The latest calls by way of all arrows of a workspace, the oldest first."""
+        return get(f"{_workspace(workspace)}/calls", CallsOfWorkspace, {"limit": limit})
 
     @Method
     def arrow_call(self, workspace: str, arrow: str, call: str) -> Ask[WholeArrowCall]:

@@ -137,6 +137,21 @@ async def test_a_log_is_read_backwards_from_any_call(tmp_path: Path) -> None:
         assert [call["call_id"] for call in found] == made[1:3]
 
 
+async def test_the_calls_of_all_arrows_of_a_workspace_are_read_in_one_go(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "data") as site:
+        workspace = await site.workspace()
+        agent = await site.card(workspace, "agent", title="writer")
+        desk, made = Desk(site, workspace, "", WireAgent(site, agent)), list[tuple[str, str]]()
+        for _ in range(3):
+            note = await site.card(workspace, "note", content={"text": "bread"})
+            desk.arrow = await site.arrow(workspace, agent["id"], note["id"])
+            owner = Owner(site, desk)
+            made.append((desk.arrow, await owner.call("note_read")))
+            await owner.ended(made[-1][1])
+        found = (await site.ask("GET", f"{desk.path}/calls?limit=2"))["calls"]
+        assert [(call["arrow"], call["call_id"]) for call in found] == made[1:]
+
+
 async def test_a_built_in_tool_is_called_through_the_arrow_that_is_meant(tmp_path: Path) -> None:
     async with open_site(tmp_path / "data") as site:
         workspace = await site.workspace()

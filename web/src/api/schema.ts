@@ -1543,6 +1543,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{w}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest `limit` calls by way of all arrows of a workspace, the oldest first. */
+        get: operations["arrowcall_of_workspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{w}/arrows/{a}/log": {
         parameters: {
             query?: never;
@@ -3531,6 +3548,40 @@ export interface components {
             text: string;
         };
         /**
+         * CallsOfWorkspace
+         * @description Calls of a workspace, the oldest first.
+         */
+        CallsOfWorkspace: {
+            calls: components["schemas"]["WorkspaceCall"][];
+        };
+        /**
+         * WorkspaceCall
+         * @description A call by way of one of a workspace's arrows.
+         */
+        WorkspaceCall: {
+            call_id: string;
+            tool: string;
+            caller: components["schemas"]["ArrowCaller"];
+            status: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            arguments: string;
+            progress: string;
+            result_preview: string;
+            /** @default null */
+            error?: string | null;
+            arrow: string;
+        };
+        /**
+         * ArrowCaller
+         * @description Who has called by way of an arrow.
+         */
+        ArrowCaller: {
+            id: string;
+            name: string;
+        };
+        /**
          * ArrowCalls
          * @description Calls of an arrow, the oldest first.
          */
@@ -3554,14 +3605,6 @@ export interface components {
             result_preview: string;
             /** @default null */
             error?: string | null;
-        };
-        /**
-         * ArrowCaller
-         * @description Who has called by way of an arrow.
-         */
-        ArrowCaller: {
-            id: string;
-            name: string;
         };
         /**
          * WholeArrowCall
@@ -8864,6 +8907,43 @@ export interface operations {
             404: components["responses"]["404.agent_not_found.card_not_found.route_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    arrowcall_of_workspace: {
+        parameters: {
+            query?: {
+                /** @description how many */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                w: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["CallsOfWorkspace"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];

@@ -117,6 +117,18 @@ class ArrowCalls(Struct, frozen=True):
     calls: list[ArrowCall]
 
 
+class WorkspaceCall(ArrowCall, frozen=True, kw_only=True):
+    """A call by way of one of a workspace's arrows."""
+
+    arrow: str
+
+
+class CallsOfWorkspace(Struct, frozen=True):
+    """Calls of a workspace, the oldest first."""
+
+    calls: list[WorkspaceCall]
+
+
 class ArrowLine(Struct, frozen=True):
     """What a call has told of its progress."""
 
