@@ -1,22 +1,88 @@
-/** The label of an arrow: the newest call's tool and progress, and how many others run. */
+/** The label of an arrow: the newest call's tool and progress, for how long, and how many others run; then how it ended. */
 
+import { CircleCheck, CircleSlash, CircleX, Clock, type LucideIcon } from "lucide-react";
+import { memo } from "react";
 import { useText } from "../i18n/text.ts";
+import { useNow } from "./clock.ts";
 import "./arrow-label.css";
-import { useCalls } from "./store.ts";
+import { duration } from "./duration.ts";
+import { openCall } from "./opened.ts";
+import { durationOf, type ShownCall, useCalls } from "./store.ts";
 
-export function ArrowLabel({ arrow }: { readonly arrow: string }) {
+const ICONS: Readonly<Record<string, LucideIcon>> = {
+  ok: CircleCheck,
+  error: CircleX,
+  timeout: Clock,
+  cancelled: CircleSlash,
+  denied: CircleSlash,
+};
+
+export const ArrowLabel = memo(function ArrowLabel({ arrow }: { readonly arrow: string }) {
+  const calls = useCalls((state) => state.places[arrow]);
+  if (calls === undefined) return null;
+  const running = Object.values(calls.running);
+  const newest = running.at(-1);
+  if (newest) return <Running call={newest} others={running.length - 1} />;
+  return calls.ended ? <Ended call={calls.ended} /> : null;
+});
+
+/** Whether data flows over an arrow now. */
+export function useFlows(arrow: string): boolean {
+  return useCalls((state) => {
+    for (const _ in state.places[arrow]?.running) return true;
+    return false;
+  });
+}
+
+function Running({ call, others }: { readonly call: ShownCall; readonly others: number }) {
   const text = useText();
-  const calls = useCalls((state) => state.arrows[arrow]);
-  const running = calls ? Object.values(calls.running) : [];
-  const newest = running.at(-1) ?? calls?.ended;
-  if (newest === undefined) return null;
-  const line =
-    newest.status === "running" ? newest.progress : text(`calls.status.${newest.status}` as "calls.status.ok");
+  const now = useNow();
   return (
-    <span className={`arrow-label arrow-label-${newest.status}`}>
-      {newest.tool}
-      {line ? ` · ${line}` : ""}
-      {running.length > 1 ? ` (+${running.length - 1})` : ""}
-    </span>
+    <button
+      type="button"
+      className="arrow-label arrow-label-running nodrag nopan"
+      title={call.progress || undefined}
+      onClick={() => open(call)}
+    >
+      <span className="arrow-label-pulse" aria-hidden />
+      <span className="arrow-label-tool">{call.tool}</span>
+      {call.progress ? <span className="arrow-label-words">{call.progress}</span> : null}
+      <span className="arrow-label-time">{duration(durationOf(call, now), true)}</span>
+      {others > 0 ? (
+        <span className="arrow-label-count" title={text("calls.more_running", { n: others })}>
+          +{others}
+        </span>
+      ) : null}
+    </button>
   );
+}
+
+function Ended({ call }: { readonly call: ShownCall }) {
+  const text = useText();
+  const Icon = ICONS[call.status] ?? CircleX;
+  const outcome = statusWords(call.status, text);
+  return (
+    <button
+      key={call.call_id}
+      type="button"
+      className={`arrow-label arrow-label-ended arrow-label-${call.status} nodrag nopan`}
+      data-fresh={call.since === undefined ? undefined : ""}
+      title={call.error || undefined}
+      onClick={() => open(call)}
+    >
+      <Icon aria-hidden size={13} />
+      <span className="arrow-label-tool">{call.tool}</span>
+      <span className="arrow-label-outcome">{outcome}</span>
+      <span className="arrow-label-time">{duration(durationOf(call, 0))}</span>
+    </button>
+  );
+}
+
+function open(call: ShownCall): void {
+  if (call.arrow !== undefined) openCall(call.arrow, call.call_id);
+}
+
+/** A word for how a call does. */
+export function statusWords(status: string, text: ReturnType<typeof useText>): string {
+  return text(`calls.status.${status}` as "calls.status.ok");
 }

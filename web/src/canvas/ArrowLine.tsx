@@ -2,16 +2,18 @@
 
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
-import { ArrowLabel } from "../calls/ArrowLabel.tsx";
+import { ArrowLabel, useFlows } from "../calls/ArrowLabel.tsx";
 import { useCalls } from "../calls/store.ts";
 import { arrowPath } from "./arrow-path.ts";
 
 export const ArrowLine = memo(function ArrowLine({ id, markerEnd, ...ends }: EdgeProps) {
-  const hasCalls = useCalls((state) => state.arrows[id] !== undefined);
+  const hasCalls = useCalls((state) => state.places[id] !== undefined);
+  const flows = useFlows(id);
   const { path, x, y } = arrowPath(ends);
   return (
     <>
       <BaseEdge id={id} path={path} interactionWidth={24} {...(markerEnd ? { markerEnd } : {})} />
+      {flows ? <path className="arrow-flow" d={path} /> : null}
       {hasCalls ? (
         <EdgeLabelRenderer>
           <div className="arrow-label-place" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>

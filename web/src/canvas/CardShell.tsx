@@ -6,6 +6,7 @@ import { AgentBody } from "../agents/AgentBody.tsx";
 import { type Card, type Kind, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { changeCard, useBoard } from "../board/store.ts";
+import { useActivity } from "../calls/activity.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
@@ -24,10 +25,11 @@ const LEAST: Readonly<Record<Kind, { readonly minWidth: number; readonly minHeig
 export const CardShell = memo(function CardShell({ id }: NodeProps) {
   const isOnly = useSelection((state) => state.selected?.id === id);
   const card = useBoard((state) => state.board.cards[id]);
+  const activity = useActivity(id);
   if (card === undefined) return null;
   const Icon = KIND_ICONS[card.kind];
   return (
-    <article className="card-shell" data-kind={card.kind}>
+    <article className="card-shell" data-kind={card.kind} data-activity={activity}>
       {isOnly ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
       <header className="card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />

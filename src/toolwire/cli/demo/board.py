@@ -43,8 +43,8 @@ async def _make(client: AsyncClient, agent_id: str) -> None:
     library = {"package": package.package, "content": {"example": EXAMPLE}}
     changes: list[dict[str, Any]] = [
         _card("agent", "agent", "Demo agent", (0, 60), (260, 180), agent_id=agent_id),
-        _card("library", "card", "Library", (480, 0), (320, 200), **library),
-        _card("terminal", "terminal", "Terminal", (480, 280), (520, 320)),
+        _card("library", "card", "Library", (560, 0), (320, 200), **library),
+        _card("terminal", "terminal", "Terminal", (560, 280), (520, 320)),
         {"change": "add_arrow", "source": "agent", "target": "library"},
         {"change": "add_arrow", "source": "agent", "target": "terminal"},
     ]
