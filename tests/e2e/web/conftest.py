@@ -1,4 +1,7 @@
-"""One Chromium for all tests of the page, and a host for each."""
+"""One Chromium for the tests of a file, and a host for each.
+
+It is closed before the next file begins: Playwright runs an event loop, and other tests want to run theirs.
+"""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -9,7 +12,7 @@ from playwright.sync_api import Browser
 from tests.e2e.web.screen import Screen, chromium, screen_on
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
     with chromium() as started:
         yield started
