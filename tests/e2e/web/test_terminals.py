@@ -90,7 +90,7 @@ def test_the_keyboard_goes_in_and_out_and_escape_stays_the_programs(screen: Scre
     shell(screen, workspace)
     page = screen.window(f"/w/{workspace}")
     type_in(page, "read -rsn1 key; printf 'key %q\\n' \"$key\"\n")
-    expect(page.get_by_role("article", name="build").get_by_text("Working")).to_be_visible()
+    expect(page.get_by_role("group", name="Terminal: build").get_by_text("Working")).to_be_visible()
     page.keyboard.press("Escape")
     expect(lines(page)).to_contain_text("key $'\\E'")
     page.keyboard.press("Shift+Escape")

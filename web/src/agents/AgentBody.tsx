@@ -1,13 +1,44 @@
-/** What an agent's card shows on the board. */
+/** What an agent's card shows on the board: how it does and what it knows, and its program where it runs one. */
 
 import type { Card } from "../board/model.ts";
 import { useText } from "../i18n/text.ts";
+import { useTerminals } from "../terminals/store.ts";
+import { TerminalBody } from "../terminals/TerminalBody.tsx";
+import { Badge, type Tone } from "../ui/Badge.tsx";
+import { commandOf } from "./program.ts";
+import "./agent-body.css";
+import { Knowledge } from "./Knowledge.tsx";
+
+const TONES: Readonly<Record<string, Tone>> = { online: "ok", running: "ok", missing: "bad" };
 
 export function AgentBody({ card }: { readonly card: Card }) {
-  const text = useText();
+  const runsProgram = commandOf(card) !== "";
   return (
-    <p className="agent-body">
-      {text("agents.agent")} · {card.state}
-    </p>
+    <div className={runsProgram ? "agent-body agent-body-program" : "agent-body"}>
+      <div className="agent-body-head">
+        <AgentState card={card} />
+      </div>
+      <Knowledge card={card} />
+      {runsProgram ? (
+        <div className="agent-body-terminal">
+          <TerminalBody card={card} />
+        </div>
+      ) : null}
+    </div>
   );
+}
+
+export function AgentState({ card }: { readonly card: Card }) {
+  const text = useText();
+  const state = useAgentState(card);
+  const known = state === "online" || state === "running" || state === "missing";
+  const key = known ? (`agents.state.${state}` as "agents.state.online") : "agents.state.offline";
+  return <Badge tone={TONES[state] ?? "neutral"}>{text(key)}</Badge>;
+}
+
+/** How an agent does; the board tells of its coming and going, its terminal of its program. */
+function useAgentState(card: Card): string {
+  const program = useTerminals((state) => state.cards[card.id]?.status);
+  if (program === "working") return "running";
+  return card.state === "running" && program !== undefined ? "offline" : card.state;
 }

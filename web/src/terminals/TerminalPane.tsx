@@ -77,8 +77,10 @@ function TerminalEnd({ card, onStarted }: { readonly card: Card; readonly onStar
   const text = useText();
   const [busy, setBusy] = useState(false);
   const news = useTerminals((state) => state.cards[card.id]);
-  if (news?.status !== "exited") return null;
-  const what = card.kind === "agent" ? "terminals.program_ended" : "terminals.ended";
+  const isAgent = card.kind === "agent";
+  if (news === undefined || news.status === "working" || (!isAgent && news.status === "idle")) return null;
+  const hasRun = news.status === "exited";
+  const what = isAgent ? "terminals.program_ended" : "terminals.ended";
   const start = async (): Promise<void> => {
     setBusy(true);
     await startTerminal(card.id);
@@ -87,9 +89,15 @@ function TerminalEnd({ card, onStarted }: { readonly card: Card; readonly onStar
   };
   return (
     <div className="terminal-end nodrag" role="status">
-      <span>{news.exitCode === null ? text(what) : text(`${what}_code`, { code: news.exitCode })}</span>
+      <span>
+        {hasRun
+          ? news.exitCode === null
+            ? text(what)
+            : text(`${what}_code`, { code: news.exitCode })
+          : text("terminals.not_started")}
+      </span>
       <Button small icon={RotateCcw} busy={busy} onClick={() => void start()}>
-        {text("terminals.start_again")}
+        {text(hasRun ? "terminals.start_again" : "terminals.start")}
       </Button>
     </div>
   );

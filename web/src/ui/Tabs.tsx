@@ -14,11 +14,15 @@ interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly initial?: string;
+  /** Which is open, where somebody else keeps that. */
+  readonly value?: string;
+  readonly onChange?: (id: string) => void;
 }
 
-export function Tabs({ label, tabs, initial }: TabsProps) {
+export function Tabs({ label, tabs, initial, value, onChange }: TabsProps) {
+  const open = value === undefined ? { defaultValue: initial ?? tabs[0]?.id ?? "" } : { value };
   return (
-    <Primitive.Root className="tabs" defaultValue={initial ?? tabs[0]?.id ?? ""}>
+    <Primitive.Root className="tabs" {...open} {...(onChange ? { onValueChange: onChange } : {})}>
       <Primitive.List className="tabs-list" aria-label={label}>
         {tabs.map((tab) => (
           <Primitive.Trigger key={tab.id} className="tabs-tab" value={tab.id}>
