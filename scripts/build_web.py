@@ -101,6 +101,7 @@ def compress(folder: Path) -> None:
 def sources() -> list[Path]:
     """All that the page is made of."""
     found = [ROOT / "scripts" / name for name in ("build_web.py", "compress.mjs")]
+    found.append(ROOT / "packages" / "card-sdk" / "src" / "protocol.ts")
     for folder, folders, files in os.walk(WEB):
         folders[:] = [name for name in folders if name not in NO_SOURCES]
         found += [Path(folder) / name for name in files]

@@ -30,6 +30,7 @@ CONSTANTS: Final = (
     "MAX_LOG_CHARS",
     "CONNECT_EVENT",
     "HELLO_EVENT",
+    "PONG_EVENT",
 )
 ALIASES: Final = ("CancelCode", "LogLevel")
 WIDTH: Final = 116

@@ -19,6 +19,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
   },
-  server: { proxy: { "/api": proxied, "/sign-in": proxied, "/card-frames": proxied } },
+  server: { proxy: { "/api": proxied, "/sign-in": proxied, "/card-frames": { ...proxied, changeOrigin: false } } },
   test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
 });

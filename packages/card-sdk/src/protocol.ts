@@ -16,6 +16,7 @@ export const MAX_ERROR_CHARS = 4000;
 export const MAX_LOG_CHARS = 2000;
 export const CONNECT_EVENT = "card.connect";
 export const HELLO_EVENT = "card.hello";
+export const PONG_EVENT = "card.pong";
 /** The deepest that lists and objects may be inside each other in a message. */
 export const MAX_DEPTH = 128;
 /** The code with which the host closes a connection because another one speaks for the card now. */

@@ -5,7 +5,7 @@ import { RunningCall } from "./call.js";
 import { CardSdkError } from "./errors.js";
 import type { Handlers } from "./handlers.js";
 import type { Events, Method, Params, Ready, RespondParams, Results, ToolCallData } from "./protocol.js";
-import { MAX_DEPTH, MAX_ERROR_CHARS, MAX_LOG_CHARS, MAX_MESSAGE_BYTES, PROTOCOL } from "./protocol.js";
+import { MAX_DEPTH, MAX_ERROR_CHARS, MAX_LOG_CHARS, MAX_MESSAGE_BYTES, PONG_EVENT, PROTOCOL } from "./protocol.js";
 import { resultOf } from "./results.js";
 import type { CallScope } from "./scope.js";
 import { byteLength, cut, isTooDeep, jsonText, mayBeDeep, wordsOf } from "./texts.js";
@@ -127,6 +127,9 @@ export class Session {
         this.#calls.get(callId)?.cancel(code, reason);
         return;
       }
+      case "host.ping":
+        this.#port.postMessage({ event: PONG_EVENT, data: {} });
+        return;
       case "cards.changed":
         this.#listener.cardsChanged(data as Events["cards.changed"]);
         return;

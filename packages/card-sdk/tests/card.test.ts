@@ -191,6 +191,20 @@ test("a card speaks over a port that it is given", async () => {
   await expect(card.agents.list()).rejects.toMatchObject({ code: "unavailable" });
 });
 
+test("a card answers its page, which wants to know whether it is stuck", async () => {
+  const channel = new MessageChannel();
+  const answered = new Promise((resolve) => {
+    channel.port1.onmessage = ({ data }) => {
+      if (data.method !== "host.ready") return resolve(data);
+      channel.port1.postMessage({ id: data.id, result: { protocol: 1, package: "p", version: "1.0.0", cards: [] } });
+    };
+  });
+  const card = await connect({ port: channel.port2 });
+  channel.port1.postMessage({ event: "host.ping", data: {} });
+  expect(await answered).toEqual({ event: "card.pong", data: {} });
+  card.close();
+});
+
 test("what is asked before the host has answered host.ready waits for that, and fails if it refuses", async () => {
   const host = hostOf();
   host.handle("host.ready", () => {

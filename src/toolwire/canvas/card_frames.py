@@ -2,7 +2,7 @@
 
 A card is others' code. Its frame is sandboxed and of an opaque origin, so that nothing it asks carries our cookie, and
 each answer repeats that as a policy, so that an address opened by itself is no page of ours either. What it may load is
-its own package, and the hosts that its owner has accepted for "network". It knows no board. ADR 0028.
+its own package, and the hosts that its owner has accepted for "network". It knows no board. ADR 0029.
 """
 
 import hmac

@@ -8,7 +8,7 @@ nothing (cards.md 25-27, decisions 18, 19).
 import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -42,6 +42,8 @@ _REACH: Mapping[str, str] = {
     "usage.read": "see what agents have cost",
 }
 """What a card with a permission can do for any agent that is connected to it (decision 19)."""
+PROGRAM: Final = "program"
+"""What a card that is a program may do, as if it were a permission."""
 _PROGRAM_REACH = "do what any program of yours can do on this machine"
 
 
@@ -71,10 +73,24 @@ def asks_consent(before: Manifest | None, after: Manifest) -> bool:
 
 def reach(manifest: Manifest) -> list[str]:
     """What agents that are connected to the card can do by way of it, in words, the riskiest first."""
+    allowed = (one.id for one in everything_allowed(manifest) if not one.optional)
+    return [_PROGRAM_REACH if one == PROGRAM else _REACH[one] for one in allowed]
+
+
+def everything_allowed(manifest: Manifest) -> list[Permission]:
+    """All that a card may do, or may ask for, the riskiest first: also what it does not name and has all the same."""
     order = {"high": 0, "medium": 1, "low": 2}
-    permissions = sorted(manifest.permitted(), key=lambda one: (order[RISKS[one]], one))
-    own = [_PROGRAM_REACH] if manifest.is_python else []
-    return [*own, *(_REACH[permission] for permission in permissions)]
+    found = {permission.id: permission for permission in manifest.permissions}
+    for permission in manifest.permitted():
+        if permission not in found or found[permission].optional:
+            found[permission] = Permission(permission)
+    own = [Permission(PROGRAM)] if manifest.is_python else []
+    return [*own, *sorted(found.values(), key=lambda one: (order[risk_of(one.id)], one.id))]
+
+
+def risk_of(permission: str) -> str:
+    """How much there is to lose by a permission, or by a program."""
+    return "high" if permission == PROGRAM else RISKS[permission]
 
 
 def tool_digest(manifest: Manifest, tool: ToolSpec) -> str:

@@ -11,11 +11,11 @@ from starlette.routing import Route
 
 from toolwire.canvas.card_frames import CardFrames
 from toolwire.canvas.card_storage import CardStorage, copy_holder
-from toolwire.canvas.consent import changes, reach
+from toolwire.canvas.consent import changes, everything_allowed, reach, risk_of
 from toolwire.canvas.packages import Offer, Package, Packages
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.workspaces import Workspaces
-from toolwire.card.manifest import RISKS, Manifest, Permission, ToolSpec
+from toolwire.card.manifest import Manifest, Permission, ToolSpec
 from toolwire.core.board import removal
 from toolwire.core.errors import Conflict, InvalidParam
 from toolwire.core.jsontypes import JsonObject
@@ -152,6 +152,7 @@ class PackageRoutes:
             "installed_at": rfc3339(package.installed_at),
             "tools": [_shown_tool(manifest, tool, exposed[tool.name], package) for tool in manifest.tools],
             "permissions": [_shown_permission(one) for one in manifest.permissions],
+            "may": [_shown_permission(one) for one in everything_allowed(manifest)],
             "reach": reach(manifest),
             "diff": [msgspec.to_builtins(change) for change in diff],
             "frame": self._frames.entry(package),
@@ -176,4 +177,4 @@ def _shown_tool(manifest: Manifest, tool: ToolSpec, exposed: str, package: Packa
 
 
 def _shown_permission(permission: Permission) -> JsonObject:
-    return {**msgspec.structs.asdict(permission), "risk": RISKS[permission.id]}
+    return {**msgspec.structs.asdict(permission), "risk": risk_of(permission.id)}

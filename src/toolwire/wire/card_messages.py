@@ -320,6 +320,10 @@ HELLO_EVENT = "card.hello"
 """How a frame's script tells the page that it listens: the page then connects, or did so when the frame had loaded."""
 
 
+PONG_EVENT = "card.pong"
+"""How a frame answers `host.ping`, over its port: the page then knows that its script is not stuck."""
+
+
 class ConnectData(_Wire, frozen=True):
     """`card.connect`: what the canvas page posts to a card's frame, as an event, with a `MessagePort` for the rest.
 

@@ -3258,7 +3258,8 @@ export interface components {
          * CardPackage
          * @description A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that.
          *
-         *     `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
+         *     `may` is all that its copies may do, also what follows from `permissions`, the riskiest first; "program" stands for
+         *     what a program may. `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
          *     its picture.
          */
         CardPackage: {
@@ -3277,6 +3278,7 @@ export interface components {
             installed_at: string;
             tools: components["schemas"]["PackageTool"][];
             permissions: components["schemas"]["PackagePermission"][];
+            may: components["schemas"]["PackagePermission"][];
             reach: string[];
             diff: components["schemas"]["PackageChange"][];
             frame: string | null;

@@ -20,6 +20,7 @@ import { useTheme } from "../app/theme.ts";
 import { type Kind, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { changeArrow, drawArrow, useBoard } from "../board/store.ts";
+import { FrameLayer } from "../cards/FrameLayer.tsx";
 import { text as say, type Text, useText } from "../i18n/text.ts";
 import { showToast } from "../ui/toasts.ts";
 import { ArrowLine } from "./ArrowLine.tsx";
@@ -93,6 +94,7 @@ function Flow() {
         fitViewOptions={FIT}
       >
         <Background variant={BackgroundVariant.Dots} gap={22} size={1.5} color="var(--dot)" />
+        <FrameLayer />
         {isEmpty ? null : <MiniMap pannable zoomable nodeColor={colorOf} nodeStrokeWidth={0} />}
         {isEmpty ? null : <Controls showInteractive={false} fitViewOptions={FIT} />}
       </ReactFlow>

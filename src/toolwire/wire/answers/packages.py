@@ -55,7 +55,8 @@ class CardSize(Struct, frozen=True, kw_only=True):
 class CardPackage(Struct, frozen=True, kw_only=True):
     """A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that.
 
-    `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
+    `may` is all that its copies may do, also what follows from `permissions`, the riskiest first; "program" stands for
+    what a program may. `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
     its picture.
     """
 
@@ -72,6 +73,7 @@ class CardPackage(Struct, frozen=True, kw_only=True):
     installed_at: Time
     tools: list[PackageTool]
     permissions: list[PackagePermission]
+    may: list[PackagePermission]
     reach: list[str]
     diff: list[PackageChange]
     frame: str | None
