@@ -8,6 +8,7 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Card } from "../board/model.ts";
 import { useBoard } from "../board/store.ts";
+import { useView } from "../canvas/view.ts";
 import { useBodies } from "./bodies.ts";
 import { CardFrame } from "./CardFrame.tsx";
 import "./frame-layer.css";
@@ -24,6 +25,7 @@ export function FrameLayer() {
   const layer = useRef<HTMLDivElement>(null);
   const cards = useBoard((state) => state.board.cards);
   const packages = usePackages((state) => state.all);
+  const isWiring = useView((state) => state.wiringFrom !== undefined);
   useShield(layer);
   useEffect(() => void readPackages(), []);
   const paged = useMemo(() => pagedCards(cards, packages), [cards, packages]);
@@ -35,7 +37,7 @@ export function FrameLayer() {
   const order = useOrder(framed);
   return (
     <ViewportPortal>
-      <div ref={layer} className="frame-layer">
+      <div ref={layer} className="frame-layer" data-wiring={isWiring}>
         {order.map((id) => (
           <FramePlace key={id} card={paged.get(id)} />
         ))}

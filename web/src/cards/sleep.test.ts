@@ -18,7 +18,9 @@ test("what is out of sight sleeps once its time is over, but not while it works 
 });
 
 test("there are so many frames at most: what is in sight takes the places of what was out of it longest", () => {
-  const awake = Object.fromEntries(Array.from({ length: MOST_FRAMES }, (_, at) => [`old${at}`, living("awake", 1_000 + at)]));
+  const awake = Object.fromEntries(
+    Array.from({ length: MOST_FRAMES }, (_, at) => [`old${at}`, living("awake", 1_000 + at)]),
+  );
   const cards = { ...awake, a: living("asleep"), b: living("asleep") };
   expect(plan(cards, new Set(["a", "b"]), 0)).toEqual({ start: ["a", "b"], sleep: ["old0", "old1"] });
   const all = new Set(Object.keys(cards));
