@@ -3259,8 +3259,8 @@ export interface components {
          * @description A package of cards, and what of it waits for consent (`diff`); `digest` names exactly that.
          *
          *     `may` is all that its copies may do, also what follows from `permissions`, the riskiest first; "program" stands for
-         *     what a program may. `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a `program` has not, and
-         *     its picture.
+         *     what a program may. `frame` and `icon` are addresses of what was accepted: its page, which a web card has and a
+         *     `program` has not, and its picture.
          */
         CardPackage: {
             package: string;
