@@ -10,7 +10,7 @@ import "./calls.css";
 import { useNow } from "./clock.ts";
 import { duration } from "./duration.ts";
 import { closeCall, useOpened } from "./opened.ts";
-import { durationOf } from "./store.ts";
+import { durationOf, isBad } from "./store.ts";
 import type { LogCall } from "./useArrowLog.ts";
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
@@ -34,7 +34,9 @@ export const CallEntry = memo(function CallEntry({ arrow, call }: { readonly arr
           {call.status === "running" ? <Elapsed call={call} /> : duration(durationOf(call, 0))}
         </span>
         {call.status === "running" && call.progress ? <span className="call-words">{call.progress}</span> : null}
-        {call.error ? <span className="call-words call-words-bad">{call.error}</span> : null}
+        {call.error ? (
+          <span className={isBad(call.status) ? "call-words call-words-bad" : "call-words"}>{call.error}</span>
+        ) : null}
       </button>
       {isOpen ? <CallDetails arrow={arrow} call={call} /> : null}
     </li>

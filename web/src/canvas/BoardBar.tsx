@@ -3,6 +3,7 @@
 import { Check, CloudOff, Keyboard, LoaderCircle, type LucideIcon, Network, Plus, Redo2, Undo2 } from "lucide-react";
 import { shownKeys } from "../app/shortcuts.ts";
 import { useBoard } from "../board/store.ts";
+import { CallsToggle } from "../calls/CallsPanel.tsx";
 import { useText } from "../i18n/text.ts";
 import { Button, IconButton } from "../ui/Button.tsx";
 import "./board-bar.css";
@@ -23,6 +24,7 @@ export function BoardBar() {
       <Doing id="undo" icon={Undo2} disabled={!canUndo} />
       <Doing id="redo" icon={Redo2} disabled={!canRedo} />
       <Doing id="tidy" icon={Network} disabled={!hasCards} />
+      <CallsToggle />
       <Doing id="help" icon={Keyboard} />
       <Button tone="primary" icon={Plus} onClick={add.run} aria-keyshortcuts="Control+K Meta+K">
         {text("canvas.add")}

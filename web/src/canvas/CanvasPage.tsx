@@ -5,6 +5,8 @@ import { messageOf } from "../api/client.ts";
 import { go } from "../app/routes.ts";
 import { openWorkspace, useBoard } from "../board/store.ts";
 import { firstShown, keepShown, makeWorkspace, readWorkspaces, setWorkspaceOpen } from "../board/workspaces.ts";
+import { CallsPanel } from "../calls/CallsPanel.tsx";
+import { ExampleBar } from "../calls/ExampleBar.tsx";
 import { useText, text as words } from "../i18n/text.ts";
 import { LargeTerminal } from "../terminals/LargeTerminal.tsx";
 import { Button } from "../ui/Button.tsx";
@@ -49,8 +51,10 @@ function OpenWorkspace({ id }: { readonly id: string }) {
       {workspace.open ? null : <Closed id={workspace.id} />}
       <div className="canvas-middle">
         <BoardView />
+        <ExampleBar />
         <Inspector />
       </div>
+      <CallsPanel />
       <LargeTerminal />
     </div>
   );
