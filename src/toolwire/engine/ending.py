@@ -22,9 +22,14 @@ from toolwire.engine.recorder import RETRY_S, Recorder
 
 logger = logging.getLogger("toolwire.engine")
 
-NEVER_STORED = frozenset({"agent_busy", "agent_offline", "agent_service_unavailable"})
-"""The ends that free the key they were called under, because nothing was begun (gateway.md D5): the agent refused, was
-not there after all, or could not be handed the call. What an agent itself reports has none of these codes."""
+NEVER_STORED = frozenset(
+    {"agent_busy", "agent_offline", "agent_service_unavailable", "consent_required", "tool_not_found"}
+)
+"""The ends that free the key they were called under, because the agent has begun nothing (gateway.md D5): it was busy,
+was not there after all, could not be handed the call, or has no longer a tool that its owner has accepted. They are
+what refuses other calls before their claim, noticed a moment later; what an agent itself reports has none of these
+codes.
+"""
 
 
 def as_repeated(result: Result | None) -> Result:
@@ -196,6 +201,7 @@ class Endings:
             expires_at = max(expires_at, call.task.kept_until)
         elif ttl_s <= 0:
             return [*ops, Del("call", call.caller.owner, call.id)]
+        record.ending_at = now
         ended = record.stored_as(status_of(result), now, result)
         if self.witness is not None:
             ops += self.witness.end_ops(ended)

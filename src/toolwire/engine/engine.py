@@ -157,6 +157,17 @@ class Engine:
         self.start(record, entry.handler)
         return Submission(record)
 
+    async def knows(self, call: Call) -> bool:
+        """Whether the key of a call stands for one that runs or has ended, which counts then, whatever this one says.
+
+        Raises:
+            IdempotencyKeyReused: it stands for something else.
+            StoreUnavailable: the store cannot be read.
+        """
+        if call.idempotency_key is None:
+            return False
+        return isinstance(await self._replays.look(scope_of(call), fingerprint_of(call)), Submission)
+
     @property
     def idle(self) -> bool:
         """Whether no call is under way here: who stops the engine now cuts nothing off."""

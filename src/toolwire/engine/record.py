@@ -79,6 +79,7 @@ class Record:
         confidential: what it said is shown to nobody but its caller; see `core.confidential`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
+        ending_at: when a durable call has ended, as the store has it.
         delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
         slow: told once when the call is not over within a tick of its beginning.
@@ -89,6 +90,7 @@ class Record:
 
     # Most calls never have most of this: as the class's, it costs them nothing.
     completed_at: float | None = None
+    ending_at: float | None = None
     result: Result | None = None
     events: deque[Stamped] | None = None
     listeners: list[Listener] | None = None
@@ -138,7 +140,7 @@ class Record:
         if self.result is not None:
             return
         self.result = result
-        self.completed_at = self.clock.now()
+        self.completed_at = self.clock.now() if self.ending_at is None else self.ending_at
         if self.listeners is not None:
             self._append(Finished(result))
             self.listeners = None

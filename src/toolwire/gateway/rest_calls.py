@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, to_builtins
 from msgspec.structs import replace
 
 from toolwire.core.call import Call, Caller, TaskTerms
-from toolwire.core.errors import InvalidParam, ToolNotFound, error_of
+from toolwire.core.errors import InvalidParam, ToolNotFound, ToolwireError, error_of
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Result, Text
@@ -82,13 +82,10 @@ class RestCalls:
             InvalidParam: something in the body cannot be meant so; `param` names it.
             ToolNotFound: the agent has no such tool.
         """
-        tool, arguments = self._named(agent_id, body)
+        tool, arguments = _named(body)
         extras = self._extras(agent_id, tool, arguments, body)
         key = _one_key(body.idempotency_key, extras.idempotency_key, key_header)
         named = body.context_id or extras.context_id
-        if named is not None and not await self._owns_context(agent_id, caller, named):
-            words = f"no conversation {named!r} of yours with this agent; leave it out to begin one"
-            raise InvalidParam(words, param="context_id")
         wait_s = MAX_WAIT_S if body.timeout_ms is None else min(body.timeout_ms / 1000, MAX_WAIT_S)
         call = Call(
             new_id("call"),
@@ -102,6 +99,12 @@ class RestCalls:
             extras.attachments,
             continues=named is not None,
         )
+        refusal = await self._refusal(call, body)
+        if refusal is not None:
+            if not await self._engine.knows(call):  # a known key comes first (gateway.md §6, order)
+                raise refusal
+            # Should the key be forgotten before it is looked at again, this is a call of its own.
+            call = replace(call, context_id=new_id("ch"), continues=False)
         if self._watch.stands(call):
             call = await self._watch.over(call, None)
         return replace(call, client_capabilities=ANSWERS) if call.outlives_request else call
@@ -122,15 +125,16 @@ class RestCalls:
         terms = TaskTerms(ends_by, ends_by + limits.ttl_s)
         return replace(call, deadline=ends_by, watched=True, task=terms, client_capabilities=ANSWERS)
 
-    def _named(self, agent_id: str, body: CallBody) -> tuple[str, JsonObject]:
-        if (body.tool is None) is (body.message is None):
-            raise InvalidParam("send either a tool with its arguments, or a message", param="tool")
-        if body.tool is not None:
-            return body.tool, body.arguments
-        if self._agents.catalog(agent_id).get(MESSAGE_TOOL) is None:
+    async def _refusal(self, call: Call, body: CallBody) -> ToolwireError | None:
+        """What is wrong with a call, but for its arguments."""
+        if body.tool is None and self._agents.catalog(call.agent_id).get(MESSAGE_TOOL) is None:
             words = "this agent answers no messages, only calls of its tools; send one in `tool`"
-            raise ToolNotFound(words, param="tool")
-        return MESSAGE_TOOL, {**body.arguments, "message": body.message}
+            return ToolNotFound(words, param="tool")
+        named = call.context_id or ""
+        if call.continues and not await self._owns_context(call.agent_id, call.caller, named):
+            words = f"no conversation {named!r} of yours with this agent; leave it out to begin one"
+            return InvalidParam(words, param="context_id")
+        return None
 
     def _extras(self, agent_id: str, tool: str, arguments: JsonObject, body: CallBody) -> Extras:
         """The arguments and attachments, wherever in the body the latter stand."""
@@ -141,6 +145,14 @@ class RestCalls:
         taken = self._agents.take_extras(agent_id, tool, {**arguments, "attachments": body.attachments})
         own = {name: value for name, value in taken.arguments.items() if name != "attachments" or name in arguments}
         return replace(taken, arguments=own)
+
+
+def _named(body: CallBody) -> tuple[str, JsonObject]:
+    if (body.tool is None) is (body.message is None):
+        raise InvalidParam("send either a tool with its arguments, or a message", param="tool")
+    if body.tool is not None:
+        return body.tool, body.arguments
+    return MESSAGE_TOOL, {**body.arguments, "message": body.message}
 
 
 def _one_key(*sent: str | None) -> str | None:

@@ -6,6 +6,8 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
+from msgspec.structs import replace
+
 from toolwire.core.call import Call, Caller, TaskTerms
 from toolwire.core.errors import (
     InternalError,
@@ -181,7 +183,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
     endpoint = asked.endpoint
     extras = endpoint.take_extras(params.name, params.arguments) if endpoint.take_extras else Extras(params.arguments)
     caller = asked.caller
-    context_id, continues = None, False
+    context_id, continues, is_foreign = None, False, False
     if asked.session is not None:
         caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
         context_id = asked.session.context_id
@@ -191,11 +193,7 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
         named = extras.context_id if extras.context_id is not None else meta_string(params.meta, CONTEXT_KEY)
         continues = named is not None
         context_id = new_id("ch") if named is None else named
-        if continues and not await endpoint.owns_context(caller, context_id):
-            raise InvalidParam(
-                f"no conversation {context_id!r} of yours with this agent; leave it out to begin one",
-                param=f"_meta.{CONTEXT_KEY}" if extras.context_id is None else "arguments.context_id",
-            )
+        is_foreign = continues and not await endpoint.owns_context(caller, context_id)
     call = Call(
         id=asked.planned_id or new_id("call"),
         caller=caller,
@@ -209,6 +207,13 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
         continues=continues,
         client_capabilities=asked.client_capabilities(params.meta),
     )
+    if is_foreign and not await engine.knows(call):  # a known key comes first (gateway.md §6, order)
+        raise InvalidParam(
+            f"no conversation {context_id!r} of yours with this agent; leave it out to begin one",
+            param=f"_meta.{CONTEXT_KEY}" if extras.context_id is None else "arguments.context_id",
+        )
+    if is_foreign:  # should the key be forgotten before it is looked at again, this is a call of its own
+        call = replace(call, context_id=new_id("ch"), continues=False)
     watch = endpoint.watch
     if watch is None or (WEBHOOK_KEY not in params.meta and not watch.stands(call)):
         return call

@@ -23,10 +23,12 @@ from toolwire.core.errors import (
     AgentLost,
     AgentOffline,
     Conflict,
+    ConsentRequired,
     IdempotencyKeyReused,
     ServiceUnavailable,
     StoreConflict,
     StoreUnavailable,
+    ToolNotFound,
     ToolwireError,
 )
 from toolwire.core.event import Progress, Stamped
@@ -306,8 +308,10 @@ async def test_a_pending_call_keeps_its_key_beyond_the_time_to_live():
 
 
 async def test_an_end_before_which_nothing_was_begun_frees_the_key_and_any_other_is_stored():
-    """gateway.md D5: busy, offline before it was published, not to be handed over; agent_lost is not one of these."""
-    answers = [AgentBusy("one at a time"), AgentOffline("it left"), ServiceUnavailable("no record"), AgentLost("gone")]
+    """gateway.md D5: busy, offline, not to be handed over or called any more; agent_lost is not one of these."""
+    answers = [AgentBusy("one at a time"), AgentOffline("it left"), ServiceUnavailable("no record"),
+               ConsentRequired("it has changed"), ToolNotFound("it is gone"), AgentLost("gone")]  # fmt: skip
+    codes = [error.code for error in answers]
 
     async def answer(call: Call, emit: Emit) -> Result:
         raise answers.pop(0)
@@ -315,14 +319,14 @@ async def test_an_end_before_which_nothing_was_begun_frees_the_key_and_any_other
     tools = Tools(answer)
     store = FaultyStore(LoopClock())
     async with running(store) as engine:
-        for code in ("agent_busy", "agent_offline", "agent_service_unavailable", "agent_lost"):
+        for code in codes:
             told = await engine.submit(call_of(key="k1"), catalog_of(tools))
             assert (told.replayed, code_of(told.record.result)) == (False, code)
             freed = [op.kind for op in store.written[-1] if isinstance(op, Del)]
             assert freed == (["open_call"] if code == "agent_lost" else ["open_call", "claim"])
         replay = await engine.submit(call_of(key="k1"), catalog_of(tools))
         assert (replay.replayed, code_of(replay.record.result)) == (True, "outcome_unknown")
-    assert len(tools.calls) == 4
+    assert len(tools.calls) == len(codes)
 
 
 async def test_nothing_that_is_refused_before_the_claim_takes_the_key():

@@ -264,6 +264,15 @@ async def test_a_conversation_that_is_not_the_callers_is_a_wrong_parameter(versi
         result = (await site.post(body, headers)).json()["result"]
         assert result["_meta"]["toolwire/context_id"] == "ch_mine"
 
+        meta["toolwire/idempotency_key"] = "k1"
+        first = (await site.post(body, headers)).json()["result"]
+        meta["toolwire/context_id"] = "ch_other"  # a known key comes first (gateway.md §6, order)
+        again = await site.post(body, headers)
+        assert again.headers["idempotency-replayed"] == "true"
+        assert again.json()["result"]["_meta"]["toolwire/task_id"] == first["_meta"]["toolwire/task_id"]
+        meta["toolwire/idempotency_key"] = "k2"
+        assert (await site.post(body, headers)).json()["error"]["data"]["param"] == "_meta.toolwire/context_id"
+
 
 async def test_an_agent_without_tools_is_spoken_to():
     """gateway.md X1, D12: the fallback tool; a conversation that is not the caller's is not gone on with."""

@@ -120,6 +120,34 @@ async def test_what_cannot_be_called_is_refused_before_the_agent_hears_of_it(
     assert works.calls == 0
 
 
+@pytest.mark.parametrize("path", ["/invoke", "/tasks"])
+async def test_a_known_key_comes_before_a_conversation_that_is_not_the_callers(path: str) -> None:
+    """gateway.md §6 (order): it replays or is refused as reused, and nothing refused takes a new key."""
+    works = Works()
+    async with site_with(works) as site:
+        body: dict[str, Any] = {"tool": "add", "arguments": {"a": 1, "b": 2}, "idempotency_key": "k1"}
+        first = await site.ask("POST", "/invoke", body)
+        foreign = {**body, "context_id": "ch_gone"}
+        response = await site.send("POST", path, foreign)
+        assert (response.status_code < 300, response.headers["idempotency-replayed"]) == (True, "true")
+        assert response.json()["data"]["task_id"] == first["task_id"]
+        other = {**foreign, "arguments": {"a": 1, "b": 3}}
+        assert (await site.send("POST", path, other)).json()["error"]["code"] == "idempotency_key_reused"
+        refused = {**other, "idempotency_key": "k2"}
+        assert (await site.send("POST", path, refused)).json()["error"]["details"]["param"] == "context_id"
+        del refused["context_id"]
+        assert (await site.ask("POST", "/invoke", refused))["text"] == "4"
+    assert works.calls == 2
+
+
+async def test_a_known_key_comes_before_an_agent_that_answers_no_messages() -> None:
+    async with site_with(Works()) as site:
+        body = {"message": "hi", "idempotency_key": "k1"}
+        assert (await site.send("POST", "/invoke", body)).json()["error"]["code"] == "tool_not_found"
+        await site.ask("POST", "/invoke", {"tool": "add", "arguments": {"a": 1, "b": 2}, "idempotency_key": "k1"})
+        assert (await site.send("POST", "/invoke", body)).json()["error"]["code"] == "idempotency_key_reused"
+
+
 @pytest.mark.parametrize("how", ["body", "argument", "header"])
 async def test_a_repeat_under_a_key_is_answered_from_the_record(how: str) -> None:
     """gateway.md 27, D8: the key may stand in the body, among the arguments, or in the header."""
