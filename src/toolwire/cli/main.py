@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "file get": ("files:get", "Download a file."),
     "file remove": ("files:remove", "Remove a file."),
     "remote add": ("remotes:add", "Put an MCP server behind the gateway."),
+    "remote login": ("remote_login:login", "Sign in at an MCP server behind the gateway."),
     "remote list": ("remotes:list_remotes", "List the MCP servers behind the gateway."),
     "remote remove": ("remotes:remove", "Forget an MCP server."),
     "consent list": ("consents:list_consents", "List the tools that are held, new or changed."),

@@ -5,9 +5,10 @@ from urllib.parse import quote
 
 from cyclopts import Parameter
 
-from toolwire.cli.failure import DONE, misused
+from toolwire.cli.failure import DONE, Failed, misused
 from toolwire.cli.output import print_json, print_table, print_text, say
 from toolwire.cli.parameters import HostFlags, JsonFlag
+from toolwire.cli.remote_login import BY_LINK, LoginFlags, signed_in
 from toolwire.cli.remote_places import child_of, header_of, is_command
 from toolwire.cli.rest import Rest
 from toolwire.cli.target import checked_url, target_of
@@ -29,16 +30,22 @@ def add(
         list[str] | None,
         Parameter(negative="", help="A variable for a server that is a command, NAME or NAME=value; may be repeated."),
     ] = None,
+    auth: Annotated[
+        bool, Parameter(name="--auth", negative="--no-auth", help="Sign in where the server wants it; the default.")
+    ] = True,
+    flags: LoginFlags = BY_LINK,
     host: HostFlags = HERE,
     json: JsonFlag = False,
 ) -> int:
     """Put an MCP server behind the gateway, as an agent of yours; you accept its tools as they are now with that.
 
+    If the server wants somebody to sign in, that is you, with your browser.
+
     With `--json`: the server, as the REST surface shows it.
     """
     body: dict[str, Any] = {"alias": alias, **_body_of(place, header or [], env or [])}
     with Rest(target_of(host), timeout_s=ADD_TIMEOUT_S) as rest:
-        made: dict[str, Any] = rest.ask("POST", "/api/v1/remotes", body)
+        made = _added(rest, body, flags if auth else None)
     if json:
         print_json(made)
     else:
@@ -85,6 +92,17 @@ def remove(
     return DONE
 
 
+def _added(rest: Rest, body: dict[str, Any], flags: LoginFlags | None) -> dict[str, Any]:
+    """The server, added; after a sign-in where it wants one."""
+    try:
+        return rest.ask("POST", "/api/v1/remotes", body)
+    except Failed as refused:
+        if flags is None or not (refused.data or {}).get("sign_in"):
+            raise
+    tokens = signed_in(body["url"], body["headers"], flags)
+    return rest.ask("POST", "/api/v1/remotes", {**body, "sign_in": tokens})
+
+
 def _body_of(place: str, headers: list[str], env: list[str]) -> dict[str, Any]:
     if is_command(place):
         child = child_of(place, headers, env)
@@ -99,7 +117,7 @@ def _row(remote: dict[str, Any]) -> tuple[str, ...]:
         remote["agent_id"],
         remote["alias"],
         remote["server"],
-        "connected" if remote["connected"] else "away",
+        "sign in" if remote["sign_in"] == "wanted" else "connected" if remote["connected"] else "away",
         str(len(remote["tools"])),
         str(remote["held"]),
     )

@@ -103,6 +103,11 @@ def patch(path: str, answers: type[T], body: Any, version: int | None = None) ->
     return _sent("PATCH", path, answers, body, if_match(version), False)
 
 
+def put(path: str, answers: type[T], body: Any) -> Ask[T]:
+    """Put something in a place; once more does no harm."""
+    return _sent("PUT", path, answers, body, {}, True)
+
+
 def delete(path: str, query: Mapping[str, str] | None = None, version: int | None = None) -> Ask[None]:
     """Remove something; with `version`, only if nobody has changed anything since."""
     return Ask(

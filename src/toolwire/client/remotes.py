@@ -5,8 +5,9 @@ Spec: gateway.md §6, REST.
 
 from collections.abc import Mapping, Sequence
 
-from toolwire.client.asks import Ask, delete, get, part, post, present
+from toolwire.client.asks import Ask, delete, get, part, post, present, put
 from toolwire.client.doors import D, Group, Method
+from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.answers.remotes import Answered, Consent, Remote
 
 
@@ -22,18 +23,37 @@ class RemoteCalls(Group[D]):
         headers: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
         env: Mapping[str, str] | None = None,
+        sign_in: JsonObject | None = None,
     ) -> Ask[Remote]:
-        """Put a server behind the gateway, at a `url` with `headers`, or as a `command` with `env`.
+        """Put a server behind the gateway, at a `url` with `headers` or a `sign_in`, or as a `command` with `env`.
 
         Its tools as listed now are accepted with that.
         """
         words = None if command is None else list(command)
-        return post("/remotes", Remote, present(alias=alias, url=url, headers=headers, command=words, env=env))
+        return post(
+            "/remotes", Remote, present(alias=alias, url=url, headers=headers, command=words, env=env, sign_in=sign_in)
+        )
 
     @Method
     def list(self) -> Ask["list[Remote]"]:
         """The owner's remote servers."""
         return get("/remotes", list[Remote])
+
+    @Method
+    def sign_in(
+        self,
+        remote: str,
+        tokens: JsonObject,
+        *,
+        expires_at: str | None = None,
+        client: JsonObject | None = None,
+        server: JsonObject | None = None,
+        resource: JsonObject | None = None,
+        proof_key: str | None = None,
+    ) -> Ask[Remote]:
+        """Have the gateway use what a sign-in at a server gave, in the words of OAuth; the time is RFC 3339."""
+        body = present(tokens=tokens, expires_at=expires_at, client=client, server=server, resource=resource)
+        return put(f"/remotes/{part(remote)}/sign-in", Remote, body | present(proof_key=proof_key))
 
     @Method
     def remove(self, remote: str) -> Ask[None]:

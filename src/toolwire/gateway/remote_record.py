@@ -1,23 +1,13 @@
-"""A remote MCP server as the gateway keeps it: what may be shown in the open, the rest sealed; it connects nothing.
+"""A remote MCP server as the gateway keeps it: what may be shown in the open, the rest sealed; it connects nothing."""
 
-AES-256-GCM with a key derived from the gateway's secret, bound to the owner and the agent: whoever reads the database
-alone learns no credential, and a row that is moved to another agent does not open.
-"""
-
-import hmac
-import os
 import shlex
-from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from toolwire.gateway.sealed_box import SealedBox
 
 REMOTE_KIND = "remote"
-_NONCE_BYTES = 12
 _PURPOSE = b"remote-servers-1"
 
 
@@ -66,29 +56,13 @@ class PlaceBox:
     """Seals and opens places with one secret of the gateway."""
 
     def __init__(self, secret: bytes) -> None:
-        self._key = hmac.digest(secret, _PURPOSE, "sha256")
-        self._cipher: AESGCM | None = None
+        self._box = SealedBox(secret, _PURPOSE)
 
     def seal(self, place: RemotePlace, owner: str, agent_id: str) -> str:
         """A place as text that only this gateway opens, for this agent."""
-        nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._aead().encrypt(nonce, _encode(place), f"{owner}/{agent_id}".encode())
-        return b64encode(nonce + sealed).decode()
+        return self._box.seal(_encode(place), f"{owner}/{agent_id}")
 
     def open(self, record: RemoteRecord) -> RemotePlace | None:
         """The place; `None` where it was sealed with another secret of the gateway."""
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 -- most gateways have no remote server
-
-        raw = b64decode(record.sealed)
-        bound = f"{record.owner}/{record.agent_id}".encode()
-        try:
-            return _decode(self._aead().decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], bound))
-        except InvalidTag:
-            return None
-
-    def _aead(self) -> "AESGCM":
-        if self._cipher is None:
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 -- as above
-
-            self._cipher = AESGCM(self._key)
-        return self._cipher
+        raw = self._box.open(record.sealed, f"{record.owner}/{record.agent_id}")
+        return None if raw is None else _decode(raw)

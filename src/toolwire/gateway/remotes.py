@@ -7,7 +7,7 @@ the owner accepts exactly that definition. It runs no call itself.
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,16 +28,26 @@ from toolwire.gateway.remote_record import (
     decode_record,
     encode_record,
 )
+from toolwire.gateway.remote_tokens import TOKENS_KIND, SealedTokens
+from toolwire.providers.remote_auth import SignIn
+from toolwire.providers.remote_oauth_store import Kept
 from toolwire.providers.remote_pins import PIN_KIND, StoredPins
 from toolwire.providers.remote_pool import PoolRules, RemotePool
 from toolwire.providers.remote_server import HttpServer, OpenTransport, Patience, Server, StdioServer
 from toolwire.providers.remote_upstream import Upstream
 
+if TYPE_CHECKING:
+    from toolwire.providers.remote_oauth import OAuth
+
 logger = logging.getLogger("toolwire.gateway")
 
 MAX_REMOTES = 100
 """Of one owner."""
+INSTEAD: Final = "its owner does, with `toolwire remote login ALIAS`"
 PATIENCE = Patience(connect_s=15.0)
+
+SignInState: TypeAlias = Literal["none", "wanted", "done"]
+"""Of the gateway at a server: nobody has to sign in as far as is known; somebody has to; somebody has."""
 
 TransportFor: TypeAlias = Callable[[str, bool], OpenTransport]
 """What carries the requests to a URL; the second says that whoever named it may run programs here anyway.
@@ -75,6 +85,8 @@ class Remotes:
         self._agents = agents
         self._store = store
         self._clock = clock
+        self._secret = secret
+        self._auths: dict[str, OAuth] = {}
         self._box = PlaceBox(secret)
         self._transport_for = transport_for
         self._records: dict[str, RemoteRecord] = {}
@@ -113,7 +125,7 @@ class Remotes:
             self._records[record.agent_id] = record
             place = self._box.open(record)
             if place is not None:
-                self._keep(self._opened(record, self._server_of(record.owner, place)))
+                self._keep(self._opened(record, place))
 
     def find(self, agent_id: str) -> RemoteAgent | None:
         """The server behind an agent, if there is one that can be used."""
@@ -138,18 +150,28 @@ class Remotes:
         """An owner's remote servers, oldest first."""
         return [record for record in self._agents.list(owner) if record.remote]
 
-    async def add(self, owner: str, alias: str, place: RemotePlace) -> AgentRecord:
+    def sign_in(self, agent_id: str) -> SignInState:
+        """Whether the gateway is signed in at a server, or would have to be."""
+        auth = self._auths.get(agent_id)
+        if auth is None or not (auth.wants_person or auth.has_tokens):
+            return "none"
+        return "wanted" if auth.wants_person else "done"
+
+    async def add(self, owner: str, alias: str, place: RemotePlace, tokens: Kept | None = None) -> AgentRecord:
         """Make a server an agent of an owner; all that it lists now is accepted with that.
+
+        With `tokens` of a sign-in, requests to the server carry them from the first on.
 
         Raises:
             InvalidParam: the alias or the place cannot be used: the server cannot be reached, or may not be, or it
-                lists no tools and no prompts; nothing was added.
+                lists no tools and no prompts; nothing was added. `sign_in` says that somebody must sign in.
             Forbidden: it is a command, and the owner may run no programs here.
             Conflict: the owner has an agent of that name, or too many servers.
             StoreUnavailable: the store cannot be written; nothing was added.
         """
         _check_place(owner, place)
-        server = self._server_of(owner, place)
+        if not place.command:
+            self._transport_for(place.url, owner == FIRST_OWNER)
         if len(self.list(owner)) >= MAX_REMOTES:
             raise InvalidParam(f"you have {MAX_REMOTES} remote servers, as many as there may be; remove one")
         agent = await self._agents.create(owner, alias, remote=True)
@@ -160,7 +182,9 @@ class Remotes:
             record = RemoteRecord(agent.agent_id, owner, place.shown, sealed, now, bool(place.command))
             await self._store.tx([Put(REMOTE_KIND, owner, agent.agent_id, encode_record(record), expect=0)])
             self._records[agent.agent_id] = record
-            remote = self._opened(record, server)
+            if tokens is not None:
+                await self._tokens(record, place).save(tokens)
+            remote = self._opened(record, place)
             await remote.settle()
             if not remote.upstream.has_pins:  # else the first ones it has some day would be accepted unseen
                 words = f"the remote server {alias!r} lists no tools and no prompts, so there is nothing to accept"
@@ -170,22 +194,55 @@ class Remotes:
         except ServiceUnavailable as error:
             if isinstance(error, StoreUnavailable):
                 raise
-            where = "command" if place.command else "url"
-            raise InvalidParam(f"{error.message}; it was not added", param=where) from None
+            where, wanted = "command" if place.command else "url", self.sign_in(agent.agent_id) == "wanted"
+            more = {"sign_in": True} if wanted else {}
+            raise InvalidParam(f"{error.message}; it was not added", param=where, **more) from None
         finally:
             if not added:
                 with anyio.CancelScope(shield=True):
                     await self._agents.remove(agent.agent_id)
         return self._agents.get(agent.agent_id)
 
-    def _server_of(self, owner: str, place: RemotePlace) -> Server:
+    async def take_tokens(self, agent_id: str, tokens: Kept) -> None:
+        """Somebody has signed in at a server: connect anew, with these.
+
+        Raises:
+            InvalidParam: they do not let us in, or it is no server at a URL that wants a sign-in; they are kept.
+            AgentNotFound: it was removed meanwhile.
+            StoreUnavailable: the store cannot be written; nothing has changed.
+        """
+        record = self._records.get(agent_id)
+        place = None if record is None else self._box.open(record)
+        if record is None or place is None or place.command or _has_key(place):
+            raise InvalidParam("nobody signs in at this server: it is a command, has a key, or cannot be used any more")
+        await self._tokens(record, place).save(tokens)
+        before = self._servers.pop(agent_id, None)
+        if before is not None:
+            await before.aclose()
+        self._agents.get(agent_id)
+        remote = self._opened(record, place)
+        self._keep(remote)
+        try:
+            await remote.settle()
+        except ServiceUnavailable as error:
+            if isinstance(error, StoreUnavailable):
+                raise
+            raise InvalidParam(f"the tokens are kept, and do not let us in: {error.message}", param="tokens") from None
+
+    def _tokens(self, record: RemoteRecord, place: RemotePlace) -> SealedTokens:
+        return SealedTokens(self._store, self._secret, record.owner, record.agent_id, place.url)
+
+    def _server_of(self, record: RemoteRecord, place: RemotePlace) -> Server:
         if place.command:
             return StdioServer(place.command, tuple(place.env.items()))
-        transport = self._transport_for(place.url, owner == FIRST_OWNER)
-        return HttpServer(place.url, tuple(place.headers.items()), transport=transport)
+        transport = self._transport_for(place.url, record.owner == FIRST_OWNER)
+        auth = None if _has_key(place) else _auth_of(place.url, self._tokens(record, place))
+        if auth is not None:
+            self._auths[record.agent_id] = auth
+        return HttpServer(place.url, tuple(place.headers.items()), auth=auth, transport=transport)
 
-    def _opened(self, record: RemoteRecord, server: Server) -> RemoteAgent:
-        owner, agent_id = record.owner, record.agent_id
+    def _opened(self, record: RemoteRecord, place: RemotePlace) -> RemoteAgent:
+        server, owner, agent_id = self._server_of(record, place), record.owner, record.agent_id
         name = f"the remote server {self._agents.get(agent_id).name!r}"
         pool = RemotePool(server, self._running, name, PATIENCE, PoolRules(relay_logs=True))
         pins = StoredPins(self._store, owner, agent_id)
@@ -208,6 +265,7 @@ class Remotes:
 
     async def _close(self, owner: str, agent_id: str) -> None:
         self._records.pop(agent_id, None)
+        self._auths.pop(agent_id, None)
         server = self._servers.pop(agent_id, None)
         if server is not None:
             await server.aclose()
@@ -217,12 +275,26 @@ class Remotes:
             logger.warning("what is kept of the remote server %s stays for now: %s", agent_id, error.message)
 
     async def _forget(self, owner: str, agent_id: str) -> None:
-        await self._store.tx([Del(REMOTE_KIND, owner, agent_id), Del(PIN_KIND, owner, agent_id)])
+        await self._store.tx([Del(kind, owner, agent_id) for kind in (REMOTE_KIND, PIN_KIND, TOKENS_KIND)])
 
 
 async def _watch(server: RemoteAgent, uri: str) -> None:
     with suppress(ToolwireError):  # it is told of again with the next subscription
         await server.watch(uri)
+
+
+def _has_key(place: RemotePlace) -> bool:
+    """Whether the headers let us in, so that nobody is asked to sign in."""
+    return any(name.lower() == "authorization" for name in place.headers)
+
+
+def _auth_of(url: str, tokens: SealedTokens) -> "OAuth | None":
+    """What signs requests with the tokens that are kept and renews them; `None` without the extra `mcp`."""
+    try:
+        from toolwire.providers.remote_sign_in import auth_of  # noqa: PLC0415 -- an optional extra
+    except ImportError:
+        return None
+    return auth_of(url, SignIn(instead=INSTEAD), tokens)
 
 
 def _check_place(owner: str, place: RemotePlace) -> None:

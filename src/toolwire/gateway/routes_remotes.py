@@ -1,6 +1,7 @@
 """REST: remote MCP servers and the consents that they wait for, by their owners; it keeps nothing."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -8,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.core.errors import AgentNotFound, InvalidParam
+from toolwire.core.jsontypes import JsonObject
 from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.consents import Consent
@@ -15,6 +17,7 @@ from toolwire.gateway.keys import Keys
 from toolwire.gateway.remote_record import RemotePlace
 from toolwire.gateway.remotes import Remotes
 from toolwire.gateway.rest import Reader
+from toolwire.providers.remote_oauth_store import Kept
 from toolwire.surfaces.described import described
 from toolwire.surfaces.rest import answer, done
 from toolwire.wire.answers.remotes import Answered, Remote
@@ -25,14 +28,38 @@ MAX_DIFF_CHARS = 64 * 1024
 MAX_WORDS = 256
 
 
+class SignedIn(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a sign-in at a remote server's authorization server gave, in the words of OAuth.
+
+    `tokens` are the answer of the token endpoint, `client` the registration, `server` and `resource` the metadata, and
+    `proof_key` the private key (PEM) that the tokens are bound to, if they are.
+    """
+
+    tokens: JsonObject
+    expires_at: datetime | None = None
+    client: JsonObject | None = None
+    server: JsonObject | None = None
+    resource: JsonObject | None = None
+    proof_key: str | None = None
+
+    def __repr__(self) -> str:
+        return "SignedIn(…)"
+
+    def kept(self) -> Kept:
+        """The same as it is kept."""
+        ends_at = None if self.expires_at is None else self.expires_at.timestamp()
+        return Kept("", "", self.tokens, ends_at, self.client, self.server, self.resource, self.proof_key)
+
+
 class NewRemote(Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of `POST /api/v1/remotes`: a `url` with `headers`, or a `command` with `env`."""
+    """The body of `POST /api/v1/remotes`: a `url` with `headers` or a `sign_in`, or a `command` with `env`."""
 
     alias: str
     url: str | None = None
     headers: dict[str, str] = {}
     command: list[str] = []
     env: dict[str, str] = {}
+    sign_in: SignedIn | None = None
 
 
 class ConsentAnswer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,6 +94,7 @@ class RemoteRoutes:
             Route("/api/v1/remotes", self.add, methods=["POST"]),
             Route("/api/v1/remotes", self.list, methods=["GET"]),
             Route("/api/v1/remotes/{remote}", self.remove, methods=["DELETE"]),
+            Route("/api/v1/remotes/{remote}/sign-in", self.sign_in, methods=["PUT"]),
             Route("/api/v1/consents", self.consents, methods=["GET"]),
             Route("/api/v1/consents/{consent}", self.consent, methods=["GET"]),
             Route("/api/v1/consents/{consent}", self.answer, methods=["POST"]),
@@ -79,7 +107,8 @@ class RemoteRoutes:
         body = await self._reader.body(request, NewRemote)
         _check_lines(body)
         place = RemotePlace(body.url or "", body.headers, tuple(body.command), body.env)
-        return answer(self._shown(await self._remotes.add(identity.owner, body.alias, place)), 201)
+        tokens = None if body.sign_in is None else body.sign_in.kept()
+        return answer(self._shown(await self._remotes.add(identity.owner, body.alias, place, tokens)), 201)
 
     @described("oag", list[Remote])
     async def list(self, request: Request) -> Response:
@@ -90,14 +119,18 @@ class RemoteRoutes:
     @described("oag", errors="agent_not_found")
     async def remove(self, request: Request) -> Response:
         """Forget a remote server, by its alias or its agent's id, and all that was accepted of it."""
-        identity = self._reader.identify(request, "oag")
-        named = str(request.path_params["remote"])
-        agent = self._agents.find(identity.owner, named)
-        if agent.owner != identity.owner or not agent.remote:
-            raise AgentNotFound(f"you have no remote server {named!r}; list them to find its name")
+        agent = self._named(request)
         await self._agents.remove(agent.agent_id)
         await self._keys.revoke_all(agent.owner, agent.agent_id)
         return done()
+
+    @described("oag", Remote, body=SignedIn, errors="agent_not_found")
+    async def sign_in(self, request: Request) -> Response:
+        """Keep what a sign-in at a remote server gave, sealed, and connect with it from now on."""
+        agent = self._named(request)
+        body = await self._reader.body(request, SignedIn)
+        await self._remotes.take_tokens(agent.agent_id, body.kept())
+        return answer(self._shown(self._agents.get(agent.agent_id)))
 
     @described("oag", Sequence[ShownConsent])
     async def consents(self, request: Request) -> Response:
@@ -123,6 +156,13 @@ class RemoteRoutes:
             await self._remotes.consents.refuse(identity.owner, consent_id)
         return answer(Answered(consent_id=consent_id, accepted=body.accept))
 
+    def _named(self, request: Request) -> AgentRecord:
+        owner, named = self._reader.identify(request, "oag").owner, str(request.path_params["remote"])
+        agent = self._agents.find(owner, named)
+        if agent.owner != owner or not agent.remote:
+            raise AgentNotFound(f"you have no remote server {named!r}; list them to find its name")
+        return agent
+
     def _shown(self, agent: AgentRecord) -> Remote:
         agent_id = agent.agent_id
         kept, server = self._remotes.record(agent_id), self._remotes.find(agent_id)
@@ -134,6 +174,7 @@ class RemoteRoutes:
             mcp_url=self._mcp_url(agent_id),
             tools=[skill.name for skill in agent.skills],
             held=0 if server is None else len(server.upstream.held),
+            sign_in=self._remotes.sign_in(agent_id),
             created_at=rfc3339(agent.created_at),
         )
 

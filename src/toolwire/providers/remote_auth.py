@@ -34,6 +34,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
         scope: more scopes to ask for than the server says that it needs, separated by spaces.
         port: where the browser comes back to on 127.0.0.1; 0 takes a free one.
         wait_s: how long the person may take.
+        instead: what to do where nobody can sign in.
     """
 
     show: Show | None = None
@@ -45,6 +46,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
     scope: str | None = None
     port: int = 0
     wait_s: float = SIGN_IN_S
+    instead: str = "run `toolwire tools list URL` with its URL on this machine"
 
     def __repr__(self) -> str:
         return f"SignIn(client_id={self.client_id!r})"

@@ -64,6 +64,7 @@ class OAuth(OAuthClientProvider):
 
     Attributes:
         clocks: time-outs that stand still while a person signs in.
+        wants_person: whether the last request failed because nobody can sign in here.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class OAuth(OAuthClientProvider):
         metadata_url: str | None = None,
     ) -> None:
         self.clocks = Clocks()
+        self.wants_person = False
         self._store = store
         self._kept = Kept(url)
         self._client = client
@@ -105,7 +107,7 @@ class OAuth(OAuthClientProvider):
                     response = yield outgoing
                 outgoing = await flow.asend(await self._proofs.read(response, for_token))
         except StopAsyncIteration:
-            self._failure = None
+            self._failure, self.wants_person = None, False
         except OAuthRegistrationError as error:
             if self.context.oauth_metadata is not None:
                 raise self._failed(_unregistered(error)) from None
@@ -118,6 +120,11 @@ class OAuth(OAuthClientProvider):
             raise self._failed(error.message) from None
         finally:
             await flow.aclose()
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether there is a token to send."""
+        return self.context.current_tokens is not None
 
     def _asks_for_token(self, request: httpx2.Request) -> bool:
         metadata = self.context.oauth_metadata

@@ -70,10 +70,9 @@ class PersonOAuth(OAuth):
     async def begin(self) -> None:
         """See `OAuth.begin`: listen for the browser, where the registration says so."""
         if self._auth.show is None:
-            raise SignInFailed(
-                f"{shown_url(self.context.server_url)} wants somebody to sign in; "
-                "run `toolwire tools list URL` with its URL on this machine"
-            )
+            self.wants_person = True
+            shown = shown_url(self.context.server_url)
+            raise SignInFailed(f"{shown} wants somebody to sign in; {self._auth.instead}")
         info = self.context.client_info
         before = [] if info is None else [str(uri) for uri in info.redirect_uris or ()]
         self._loopback = await self._listening(before)

@@ -21,6 +21,10 @@ class Guarded:
     def __init__(self) -> None:
         self.url = ""
         self.grants: list[str] = []
+        self.token = "secret-9"
+        """The one that is valid, and is given."""
+        self.renews = True
+        """Whether a refresh token is taken."""
         self._mcp = make_server().streamable_http_app(stateless_http=True)
         self.app = Starlette(
             routes=[
@@ -58,10 +62,13 @@ class Guarded:
     async def _token(self, request: Request) -> Response:
         form = parse_qs((await request.body()).decode())
         self.grants.append(form["grant_type"][0])
-        return JSONResponse({"access_token": "secret-9", "token_type": "Bearer", "expires_in": 3600})
+        if form["grant_type"] == ["refresh_token"] and not self.renews:
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        given = {"access_token": self.token, "refresh_token": "refresh-9", "token_type": "Bearer", "expires_in": 3600}
+        return JSONResponse(given)
 
     async def _guarded(self, scope: Any, receive: Any, send: Any) -> None:
-        if (b"authorization", b"Bearer secret-9") in scope["headers"]:
+        if (b"authorization", f"Bearer {self.token}".encode()) in scope["headers"]:
             await self._mcp(scope, receive, send)
         else:
             await Response(status_code=401)(scope, receive, send)

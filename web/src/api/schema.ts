@@ -93,6 +93,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/remotes/{remote}/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Keep what a sign-in at a remote server gave, sealed, and connect with it from now on. */
+        put: operations["remote_sign_in"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/consents": {
         parameters: {
             query?: never;
@@ -1815,6 +1832,8 @@ export interface components {
         /**
          * Remote
          * @description A remote MCP server, which is an agent: `server` is its URL without credentials and query, or its program.
+         *
+         *     `sign_in` is "wanted" where its owner has to sign in, and "done" where that was done.
          */
         Remote: {
             agent_id: string;
@@ -1824,12 +1843,14 @@ export interface components {
             mcp_url: string;
             tools: string[];
             held: number;
+            /** @enum {unknown} */
+            sign_in: "done" | "none" | "wanted";
             /** @default null */
             created_at?: string | null;
         };
         /**
          * NewRemote
-         * @description The body of `POST /api/v1/remotes`: a `url` with `headers`, or a `command` with `env`.
+         * @description The body of `POST /api/v1/remotes`: a `url` with `headers` or a `sign_in`, or a `command` with `env`.
          */
         NewRemote: {
             alias: string;
@@ -1845,6 +1866,28 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @default null */
+            sign_in?: components["schemas"]["SignedIn"] | null;
+        };
+        /**
+         * SignedIn
+         * @description What a sign-in at a remote server's authorization server gave, in the words of OAuth.
+         *
+         *     `tokens` are the answer of the token endpoint, `client` the registration, `server` and `resource` the metadata, and
+         *     `proof_key` the private key (PEM) that the tokens are bound to, if they are.
+         */
+        SignedIn: {
+            tokens: Record<string, unknown>;
+            /** @default null */
+            expires_at?: string | null;
+            /** @default null */
+            client?: Record<string, unknown> | null;
+            /** @default null */
+            server?: Record<string, unknown> | null;
+            /** @default null */
+            resource?: Record<string, unknown> | null;
+            /** @default null */
+            proof_key?: string | null;
         };
         /**
          * Consent
@@ -4739,6 +4782,46 @@ export interface operations {
             403: components["responses"]["403.forbidden.origin_not_allowed"];
             404: components["responses"]["404.agent_not_found.route_not_found"];
             405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    remote_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                remote: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignedIn"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Remote"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request.parse_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.agent_not_found.route_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];

@@ -11,7 +11,10 @@ from toolwire.wire.answers.times import Time
 
 
 class Remote(Struct, frozen=True, kw_only=True):
-    """A remote MCP server, which is an agent: `server` is its URL without credentials and query, or its program."""
+    """A remote MCP server, which is an agent: `server` is its URL without credentials and query, or its program.
+
+    `sign_in` is "wanted" where its owner has to sign in, and "done" where that was done.
+    """
 
     agent_id: str
     alias: str
@@ -20,6 +23,7 @@ class Remote(Struct, frozen=True, kw_only=True):
     mcp_url: str
     tools: list[str]
     held: int
+    sign_in: Literal["none", "wanted", "done"]
     created_at: Time | None = None
 
 
