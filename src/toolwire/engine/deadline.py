@@ -14,7 +14,8 @@ from toolwire.engine.signal import Signal
 logger = logging.getLogger("toolwire.engine")
 
 TICK_S = 0.05
-"""How long something may take before it costs a timer. Most calls are over by then."""
+"""How long something may take at most before it costs a timer; half of that never costs one. Most calls are over by
+then."""
 MIN_COMPACTED = 256
 """Timers kept before cancelled ones among them are looked for."""
 
@@ -90,6 +91,7 @@ class Timekeeper:
 
     def __init__(self) -> None:
         self._fresh: dict[Watched, None] = {}
+        self._older: dict[Watched, None] = {}
         self._stirred = False
         self._heap: list[tuple[float, int, Timer]] = []
         self._compact_at = MIN_COMPACTED
@@ -105,7 +107,8 @@ class Timekeeper:
 
     def forget(self, item: Watched) -> None:
         """`item` is over: let go of it now, so that its memory serves the next one; optional, and fine at any time."""
-        self._fresh.pop(item, None)
+        if self._fresh.pop(item, self) is self:
+            self._older.pop(item, None)
 
     def at(self, when: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` at `when` (monotonic seconds of the event loop); it must not block or raise."""
@@ -134,21 +137,24 @@ class Timekeeper:
             self._fire(anyio.current_time())
 
     async def _pause(self) -> None:
-        if not self._fresh:
+        if not (self._fresh or self._older):
             while self._heap and self._heap[0][2].callback is None:
                 heapq.heappop(self._heap)
             self._wake = anyio.Event()
             with anyio.CancelScope(deadline=self._heap[0][0] if self._heap else float("inf")):
                 await self._wake.wait()
             self._wake = None
-        if self._fresh or self._stirred:  # what has woken us may be forgotten by now; so that it is one wake a tick
+        if self._fresh or self._older or self._stirred:  # what has woken us may be forgotten by now: two wakes a tick
             self._stirred = False
-            await anyio.sleep(TICK_S)
+            await anyio.sleep(TICK_S / 2)
 
     def _look(self) -> None:
-        """Ask once what has not ended; in a frame of its own, so that nothing of it is kept until the next time."""
-        fresh, self._fresh = self._fresh, {}
-        for item in fresh:
+        """Ask once what has not ended; in a frame of its own, so that nothing of it is kept until the next time.
+
+        What came since the last time is not asked yet: it may have come just now.
+        """
+        older, self._older, self._fresh = self._older, self._fresh, {}
+        for item in older:
             if not item.over:
                 _guarded(item.still_going)
 
