@@ -55,15 +55,19 @@ class Patience:
         signal: what is set.
         until: Unix seconds.
         clock: says when that is.
+        watcher: looked at besides, when the signal is not set within the first tick.
     """
 
-    __slots__ = ("_clock", "_keeper", "_signal", "_timer", "_until")
+    __slots__ = ("_clock", "_keeper", "_signal", "_timer", "_until", "_watcher")
 
-    def __init__(self, keeper: "Timekeeper", signal: Signal, until: float, clock: Clock) -> None:
+    def __init__(
+        self, keeper: "Timekeeper", signal: Signal, until: float, clock: Clock, watcher: Watched | None = None
+    ) -> None:
         self._keeper = keeper
         self._signal = signal
         self._until = until
         self._clock = clock
+        self._watcher = watcher
         self._timer: Timer | None = None
         keeper.soon(self)
 
@@ -75,6 +79,8 @@ class Patience:
     def still_going(self) -> None:
         """See `Watched`."""
         self._timer = self._keeper.after(max(0.0, self._until - self._clock.now()), self._signal.set)
+        if self._watcher is not None:
+            self._watcher.still_going()
 
     def end(self) -> None:
         """Nobody waits any more."""

@@ -39,7 +39,7 @@ from toolwire.engine.recorder import Recorder
 from toolwire.engine.replays import Replays
 from toolwire.engine.retention import sweep_for_ever
 
-ClaimIt: TypeAlias = Callable[[Work, Listener | None], Awaitable[Submission]]
+ClaimIt: TypeAlias = Callable[[Work, Listener | None, Watched | None], Awaitable[Submission]]
 
 MAX_CLAIM_TRIES = 5
 
@@ -121,7 +121,7 @@ class Engine:
             call: what to run.
             catalog: the tools of the endpoint that it came to.
             listener: told of the call's events while this waits; not of those of a call that was there already.
-            watcher: of a plain call: looked at when it is not over within a tick.
+            watcher: looked at when the call is not over within a tick.
 
         Raises:
             ToolwireError: it was refused before the claim, or (`ServiceTimeout`) the request's time is up while the
@@ -135,7 +135,7 @@ class Engine:
             raise Conflict(f"calls nest deeper than {MAX_DEPTH}; look for arrows that form a loop")
         durable = call.durable
         if durable and call.outlives_request:
-            return await self._submit_detached(call, catalog, listener)
+            return await self._submit_detached(call, catalog, listener, watcher)
         if self.recorder.full and not await self.recorder.room(call.deadline - self.clock.now()):
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=call.id, retryable=False)
         if call.attachments:
@@ -152,7 +152,7 @@ class Engine:
     async def begin(self, call: Call, catalog: Catalog, listener: Listener | None = None) -> Submission:
         """As `submit`, in a task of the engine's own; comes back before it runs, and waits for nothing."""
         if call.durable:
-            return await self._known_or_claimed(call, catalog, listener, self._claim)
+            return await self._known_or_claimed(call, catalog, listener, None, self._claim)
         record, entry, _ = self._admit(await attached(call, catalog), catalog, listener)
         self.start(record, entry.handler)
         return Submission(record)
@@ -240,29 +240,34 @@ class Engine:
             record.listen(listener)
         return record, entry, ops
 
-    async def _submit_detached(self, call: Call, catalog: Catalog, listener: Listener | None) -> Submission:
+    async def _submit_detached(
+        self, call: Call, catalog: Catalog, listener: Listener | None, watcher: Watched | None
+    ) -> Submission:
         """A call that goes on when its request has ended: known by its key, run in a task of its own."""
-        submission = await self._known_or_claimed(call, catalog, listener, self._claim_and_wait)
+        submission = await self._known_or_claimed(call, catalog, listener, watcher, self._claim_and_wait)
         record = submission.record
         if submission.replayed:
-            await self._wait(record, call.deadline)
+            await self._wait(record, call.deadline, watcher)
         if not record.over:
             keyed = call.idempotency_key is not None
             raise ServiceTimeout(TIMEOUT_TEXT, task_id=record.call.id, retryable=keyed)
         return submission
 
     async def _known_or_claimed(
-        self, call: Call, catalog: Catalog, listener: Listener | None, claim_it: ClaimIt
+        self, call: Call, catalog: Catalog, listener: Listener | None, watcher: Watched | None, claim_it: ClaimIt
     ) -> Submission:
         if call.idempotency_key is None:
             record, entry, ops = self._admit(await attached(call, catalog), catalog, listener)
-            return await claim_it(self._work(record, entry, ops), listener)
+            return await claim_it(self._work(record, entry, ops), listener, watcher)
         fingerprint, scope = fingerprint_of(call), scope_of(call)
         # Most keys are new. One on a channel of its own is claimed without a look, and looked up if that fails.
         looks = call.caller.session_id is not None or call.continues
         tries = 0
         while tries < MAX_CLAIM_TRIES:
-            known = await (self._replays.look if looks else self._replays.join)(scope, fingerprint) or 0
+            if looks:
+                known = await self._replays.look(scope, fingerprint)
+            else:
+                known = (await self._replays.join(scope, fingerprint) if scope in self._keys else None) or 0
             if isinstance(known, Submission):
                 return known
             now = self.clock.now()
@@ -276,7 +281,7 @@ class Engine:
                 looks = True  # a known key wins over every refusal (gateway.md §6, order)
                 continue
             try:
-                return await claim_it(self._work(record, entry, ops, claim, scope, known), listener)
+                return await claim_it(self._work(record, entry, ops, claim, scope, known), listener, watcher)
             except StoreConflict:  # the key is known, or another process claimed it between our look and our write
                 tries, looks = tries + 1, True
                 if entry.delegate is not None:
@@ -307,7 +312,7 @@ class Engine:
         call = record.call
         return [*ops, *self.endings.claim_ops(record), Put("open_call", call.caller.owner, call.id, row)]
 
-    async def _claim(self, work: Work, listener: Listener | None) -> Submission:
+    async def _claim(self, work: Work, listener: Listener | None, watcher: Watched | None) -> Submission:
         """Claim a call and have it run."""
         if work.claim is None:
             await self._commit(work.record, work.ops)
@@ -319,7 +324,7 @@ class Engine:
             self._keys.hold(work.scope, work.claim, work.record)
         return Submission(work.record, work.claim)
 
-    async def _claim_and_wait(self, work: Work, listener: Listener | None) -> Submission:
+    async def _claim_and_wait(self, work: Work, listener: Listener | None, watcher: Watched | None) -> Submission:
         """Have the crew claim, run and end a call; comes back with its end, or at its deadline."""
         record = work.record
         if self._crew is None:
@@ -329,7 +334,7 @@ class Engine:
         self._course.live[record.call.id] = record
         self._crew.take(work, record.delegate is not None)
         try:
-            await self._wait(record, record.call.deadline)
+            await self._wait(record, record.call.deadline, watcher)
         finally:
             if listener is not None:
                 record.unlisten(listener)
@@ -337,12 +342,12 @@ class Engine:
             raise work.refusal
         return Submission(record, work.claim)
 
-    async def _wait(self, record: Record, deadline: float) -> None:
+    async def _wait(self, record: Record, deadline: float, watcher: Watched | None) -> None:
         """Wait for the end, at most until `deadline` (Unix seconds)."""
         if record.over:
             return
         ended = record.waiter()
-        patience = Patience(self.timekeeper, ended, deadline, self.clock)
+        patience = Patience(self.timekeeper, ended, deadline, self.clock, watcher)
         try:
             await ended.wait()
         finally:

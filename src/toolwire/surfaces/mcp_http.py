@@ -44,7 +44,7 @@ from toolwire.surfaces.mcp_methods import KEEPING, LASTING, answer
 from toolwire.surfaces.plain_calls import read_plain, serve_plain
 from toolwire.surfaces.resume import Resumption, is_said
 from toolwire.surfaces.running import Running
-from toolwire.surfaces.sending import part, retry_later, send_reply, stopping
+from toolwire.surfaces.sending import headers_of, part, retry_later, send_reply, stopping
 from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
 from toolwire.surfaces.standalone import Standalone
 from toolwire.surfaces.streams import ResumeLimits, Streams
@@ -56,8 +56,6 @@ from toolwire.wire.mcp.requests import read_cancelled
 from toolwire.wire.mcp.versions import LATEST_LEGACY, LATEST_MODERN, MODERN, is_legacy, legacy_version
 
 logger = logging.getLogger("toolwire.surfaces")
-
-REPLAYED_HEADER = (b"idempotency-replayed", b"true")
 
 
 class HttpSettings(Struct, frozen=True):
@@ -220,10 +218,8 @@ class McpHttp:
         headers: tuple[RawHeader, ...] = ()
         if reply is None:
             pass
-        elif reply.replayed:
-            headers = (REPLAYED_HEADER,)
-        elif reply.refused:
-            headers = retry_later(reply)
+        elif reply.replayed or reply.refused:
+            headers = headers_of(reply)
         elif asked.message.method == "initialize":
             declared = pack_capabilities(asked.message.params.get("capabilities"))
             session = self._sessions.mint(asked.caller, asked.endpoint.agent_id, declared)

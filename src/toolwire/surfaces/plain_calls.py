@@ -1,8 +1,9 @@
-"""`tools/call` that brings nothing but a tool's name and its arguments, read in one go; it answers for nothing else.
+"""`tools/call` that brings nothing but a tool's name and arguments, read in one go; it answers for nothing else.
 
-Most calls are such, and what else a call may bring (a key, a webhook, a progress token, a session, …) then need not be
-asked for one by one. It decides nothing of its own: a request that any check might refuse, or that is more than plain,
-is left to `mcp_http` and `mcp_methods`, which make of a plain one what is made of it here. Spec: contract mcp.md 1.3.
+Most calls are such, with an idempotency key among the arguments or without one. What else a call may bring (a webhook,
+a progress token, a session, …) then need not be asked for one by one. It decides nothing of its own: a request that any
+check might refuse, or that is more than plain, is left to `mcp_http` and `mcp_methods`, which make of a plain one what
+is made of it here. Spec: contract mcp.md 1.3.
 """
 
 from collections.abc import Callable
@@ -11,20 +12,19 @@ from typing import Any
 from msgspec import Struct
 
 from toolwire.core.call import Call
-from toolwire.core.errors import InvalidArguments
+from toolwire.core.errors import InvalidArguments, ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.engine.catalog import Entry
 from toolwire.engine.claims import Submission
 from toolwire.engine.engine import Engine
-from toolwire.engine.record import Record
 from toolwire.surfaces.asked import Asked, Reply
-from toolwire.surfaces.endpoint import Admission, Endpoint
+from toolwire.surfaces.endpoint import Admission, Endpoint, Extras
 from toolwire.surfaces.exchange import Exchange
 from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.mcp_methods import ended, refused, unfit
 from toolwire.surfaces.running import Running, Watcher
-from toolwire.surfaces.sending import part, retry_later, send_reply
+from toolwire.surfaces.sending import headers_of, part, send_reply
 from toolwire.surfaces.task_state import call_meta
 from toolwire.wire.jsonrpc import Message, result_body
 from toolwire.wire.mcp.asking import ANSWER_PARAMS
@@ -49,7 +49,8 @@ class PlainCall(Struct, frozen=True):
     def asked(self) -> Asked:
         """The request as those know it who answer for more than plain ones."""
         call, modern = self.call, self.version is None
-        return Asked(self.message, call.caller, self.endpoint, self.version or LATEST_MODERN, modern, call_id=call.id)
+        version, lasts = self.version or LATEST_MODERN, call.outlives_request
+        return Asked(self.message, call.caller, self.endpoint, version, modern, call_id=call.id, outlives_request=lasts)
 
 
 def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Message) -> PlainCall | None:
@@ -60,7 +61,8 @@ def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Mess
     if capabilities is None or arguments is None:
         return None
     entry = endpoint.catalog.get(params["name"])
-    if entry is None or not _is_plain(entry, endpoint, arguments):
+    extras = None if entry is None else _plain_extras(entry, endpoint, arguments)
+    if entry is None or extras is None:
         return None
     if entry.may_ask and (capabilities or not ANSWER_PARAMS.isdisjoint(params)):
         return None
@@ -69,9 +71,10 @@ def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Mess
         new_id("call"),
         admission.caller,
         entry.tool.name,
-        arguments,
+        extras.arguments,
         now + (endpoint.call_timeout_s if own_s is None else own_s),
         endpoint.agent_id,
+        extras.idempotency_key,
         context_id=None if endpoint.owns_context is None else new_id("ch"),
         client_capabilities=capabilities or None,
     )
@@ -95,15 +98,18 @@ def _declared(facts: Facts, message: Message) -> JsonObject | None:
     return as_object(meta.get(CAPABILITIES_KEY))
 
 
-def _is_plain(entry: Entry, endpoint: Endpoint, arguments: JsonObject) -> bool:
-    """Whether the tool and its arguments ask for nothing else."""
+def _plain_extras(entry: Entry, endpoint: Endpoint, arguments: JsonObject) -> Extras | None:
+    """The arguments of the tool's own, and perhaps a key; `None` where they or the tool ask for anything else."""
     tool = entry.tool
     if tool.task != "never" or tool.name in endpoint.mirrored():
-        return False
+        return None
     if endpoint.take_extras is None:
-        return True
-    extras = endpoint.take_extras(tool.name, arguments)
-    return extras.arguments is arguments and not (extras.idempotency_key or extras.attachments or extras.context_id)
+        return Extras(arguments)
+    try:
+        extras = endpoint.take_extras(tool.name, arguments)
+    except ToolwireError:
+        return None
+    return None if extras.attachments or extras.context_id is not None else extras
 
 
 async def serve_plain(host: Watcher, hop: Hop, plain: PlainCall, new_exchange: Callable[[], Exchange]) -> None:
@@ -115,10 +121,10 @@ async def serve_plain(host: Watcher, hop: Hop, plain: PlainCall, new_exchange: C
         plain: the call.
         new_exchange: makes what an answer goes out on that cannot be sent at once.
     """
-    if plain.entry.is_prompt and plain.entry.delegate is None:
+    if plain.entry.is_prompt and plain.entry.delegate is None and not plain.call.durable:
         reply = _answer_at_once(host.engine, plain)
-        if hop.whole is None or reply.retry_after_s or not hop.whole.answer(reply.status, reply.body):
-            await send_reply(host.streams, new_exchange(), reply, retry_later(reply))
+        if hop.whole is None or headers_of(reply) or not hop.whole.answer(reply.status, reply.body):
+            await send_reply(host.streams, new_exchange(), reply, headers_of(reply))
         return
     late = _Late(host, hop, plain, new_exchange)
     try:
@@ -131,10 +137,10 @@ async def serve_plain(host: Watcher, hop: Hop, plain: PlainCall, new_exchange: C
     if (
         late.exchange is not None
         or hop.whole is None
-        or reply.retry_after_s
+        or headers_of(reply)
         or not hop.whole.answer(reply.status, reply.body)
     ):
-        await send_reply(host.streams, late.exchange or new_exchange(), reply, retry_later(reply))
+        await send_reply(host.streams, late.exchange or new_exchange(), reply, headers_of(reply))
 
 
 def _answer_at_once(engine: Engine, plain: PlainCall) -> Reply:
@@ -142,7 +148,7 @@ def _answer_at_once(engine: Engine, plain: PlainCall) -> Reply:
         record = engine.prompt_calls.run(plain.call, plain.entry, plain.began_at)
     except Exception as error:  # noqa: BLE001 -- as `mcp_methods.answer`
         return _refused(plain, error)
-    return _ended(plain, record)
+    return _ended(plain, Submission(record))
 
 
 async def _answer(engine: Engine, plain: PlainCall, late: "_Late") -> Reply:
@@ -150,18 +156,18 @@ async def _answer(engine: Engine, plain: PlainCall, late: "_Late") -> Reply:
         submission = await engine.submit(plain.call, plain.endpoint.catalog, None, late)
     except Exception as error:  # noqa: BLE001 -- as `mcp_methods.answer`
         return _refused(plain, error)
-    return _ended(plain, submission.record)
+    return _ended(plain, submission)
 
 
 def _refused(plain: PlainCall, error: Exception) -> Reply:
     return unfit(plain.asked(), error) if isinstance(error, InvalidArguments) else refused(plain.asked(), error)
 
 
-def _ended(plain: PlainCall, record: Record) -> Reply:
-    result, endpoint = record.result, plain.endpoint
+def _ended(plain: PlainCall, submission: Submission) -> Reply:
+    result, endpoint = submission.record.result, plain.endpoint
     assert result is not None
-    if result.error is not None:
-        return ended(plain.asked(), Submission(record))
+    if result.error is not None or submission.replayed:
+        return ended(plain.asked(), submission)
     meta, version = call_meta(endpoint, plain.call), plain.version
     body = tool_result(result, meta, endpoint.stamp if version is None else None, version or LATEST_MODERN)
     return Reply(result_body(plain.message.id, body))

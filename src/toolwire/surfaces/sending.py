@@ -20,6 +20,14 @@ def stopping() -> ServiceUnavailable:
     return ServiceUnavailable(STOPPING)
 
 
+REPLAYED_HEADER: Final = (b"idempotency-replayed", b"true")
+
+
+def headers_of(reply: Reply) -> tuple[RawHeader, ...]:
+    """The headers that the reply to a call needs besides those of all."""
+    return (REPLAYED_HEADER,) if reply.replayed else retry_later(reply)
+
+
 def retry_later(reply: Reply) -> tuple[RawHeader, ...]:
     """The header that says when to come again, where a reply says so."""
     return ((b"retry-after", b"%d" % reply.retry_after_s),) if reply.retry_after_s else ()
