@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.running import Process, Ready
 from tests.web.page import page_folder
@@ -84,6 +84,7 @@ def chromium() -> Generator[Browser]:
     """A Chromium without a screen of its own."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     assert program is not None, "these tests need Chromium; on Debian and Ubuntu: apt-get install chromium"
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         try:
