@@ -144,7 +144,7 @@ class OpenDoor:
     """Lets everybody in to one endpoint at `/mcp`."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._admission = Admission(LOCAL_CALLER, endpoint)
+        self._admission = Admission(LOCAL_CALLER, endpoint, again=lambda: True)
 
     def serves(self, path: str) -> bool:
         """Whether `path` is the endpoint."""

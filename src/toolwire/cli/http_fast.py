@@ -10,7 +10,7 @@ where it is offered one: `scope["extensions"]["toolwire.whole"]`, see `surfaces.
 
 import asyncio
 import re
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import Context, copy_context
 from types import coroutine
 from typing import Any, Final
@@ -18,7 +18,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from toolwire.cli.http_connection import HttpConnection
-from toolwire.surfaces.exchange import WHOLE
+from toolwire.surfaces.exchange import SERVE, WHOLE, Receive, Send, Serve
 from toolwire.surfaces.limits import map_headers
 
 MAX_HEAD_BYTES: Final = 8 * 1024
@@ -91,9 +91,10 @@ class WholeRequest(RequestResponseCycle):
         self.content = content
         self.headers = head.headers
         self.memo = head.memo
-        scope: Any = head.scope(digits, connection.app_state)
-        scope["extensions"] = {WHOLE: self}
-        self.scope = scope
+        nothing: Any = None
+        self.scope = nothing
+        self._head = head
+        self._digits = digits
         self.transport = connection.transport
         self.flow = connection.flow
         self.logger = connection.logger
@@ -106,6 +107,20 @@ class WholeRequest(RequestResponseCycle):
         if self._event is None:
             self._event = asyncio.Event()
         return self._event
+
+    def in_asgi(self) -> tuple[Any, Receive, Send]:
+        """See `surfaces.exchange.Whole`."""
+        if self.scope is None:
+            scope: Any = self._head.scope(self._digits, self._connection.app_state)
+            scope["extensions"] = {WHOLE: self}
+            self.scope = scope
+        send: Any = self.send
+        return self.scope, self.receive, send
+
+    async def send_500_response(self) -> None:
+        """The app has failed, or what it left has."""
+        self.in_asgi()  # `send` wants to know the method
+        await super().send_500_response()
 
     def on_response(self) -> None:
         """The answer is complete."""
@@ -282,24 +297,47 @@ class FastConnection(HttpConnection):
             self.tasks.add(self._task)
             self._task.add_done_callback(self._served)
         else:  # an app that goes on after its answer must not hold up the next one
+            whole.in_asgi()
             self._start_asgi_task(whole, self._app)
 
     async def _serve(self) -> None:
         """Serve one request after the other, up to one that has to wait: what that leaves in its task ends with it."""
         while (whole := self._next) is not None:
             self._next = None
-            waited = await _apart(whole.run_asgi(self._app), copy_context())
+            context = copy_context()
+            app = self._app_for(whole, context)
+            waited = app is not None and await _apart(whole.run_asgi(app), context)
             whole.let_go()
             if waited or self.transport.is_closing():
                 return
-            del whole
+            del whole, context, app
             self._wake = self.loop.create_future()
             await self._wake
             self._wake = None
 
+    def _app_for(self, whole: WholeRequest, context: Context) -> Any:
+        """What is to be called for a request; `None` when it is answered already."""
+        serve: Serve | None = whole.memo.get(SERVE)
+        if serve is not None:
+            try:
+                return _as_app(context.run(serve, whole))
+            except Exception:
+                self.logger.exception("a request cannot be served the short way")
+        whole.in_asgi()
+        return self._app
+
     def _served(self, task: "asyncio.Task[None]") -> None:
         self.tasks.discard(task)
         self._task = self._wake = None
+
+
+def _as_app(rest: Awaitable[None] | None) -> Any:
+    """What is left to do for a request, for the frame that calls apps and looks after what comes of it."""
+
+    def app(*asgi: Any) -> Awaitable[None] | None:
+        return rest
+
+    return None if rest is None else app
 
 
 @coroutine

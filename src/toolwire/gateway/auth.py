@@ -155,6 +155,11 @@ class Auth:
             raise Unauthorized("the key or token is unknown, over or revoked; make a key with `toolwire key create`")
         return found
 
+    def is_active(self, key_id: str) -> bool:
+        """Whether the key that somebody was let in by still opens anything."""
+        record = self._keys.get(key_id)
+        return record is not None and record.active
+
     def identify_as(self, credentials: Sequence[bytes], *kinds: KeyKind) -> Identity:
         """Who is asking, if by one of these kinds of key.
 

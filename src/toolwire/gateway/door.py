@@ -116,14 +116,21 @@ class GatewayDoor:
         record = self._agents.known(agent_id)
         check_may_call(identity, record, agent_id)
         assert record is not None
-        admission = Admission(identity.caller("gateway"), self._endpoint(record), identity.key_id)
         if len(self._admitted) >= MAX_ADMITTED:
             self._admitted.clear()
         pace = self._behind.rates.of(identity.key_id, identity.kind, agent_id)
+        again = None if identity.kind == "oat" else partial(self._again, identity.key_id, record, pace)
+        admission = Admission(identity.caller("gateway"), self._endpoint(record), identity.key_id, again)
         self._admitted[identity.key_id, agent_id] = _Admitted(record, admission, pace)
         if pace is not None:
             pace.take()
         return admission
+
+    def _again(self, key_id: str, record: AgentRecord, pace: Pace | None) -> bool:
+        """See `Admission.again`; a token is looked up each time, because it has an end."""
+        if not self._auth.is_active(key_id) or self._agents.known(record.agent_id) is not record:
+            return False
+        return pace is None or pace.may_take()
 
     def _endpoint(self, record: AgentRecord) -> Endpoint:
         """The agent's endpoint: one object while the agent exists, brought up to date when its record has changed."""

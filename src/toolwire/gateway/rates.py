@@ -35,15 +35,26 @@ class Pace:
         Raises:
             RateLimited: it comes too soon; `retry_after_ms` says how much. It does not count.
         """
-        now = self._now()
-        free_at = self.free_at if self.free_at > now else now
-        early_s = free_at + self._interval_s - now - MINUTE_S
-        if early_s > 1e-9:
+        early_s = self._take()
+        if early_s > 0:
             wait_ms = max(1, round(early_s * 1000))
             raise RateLimited(
                 f"too many requests with this credential; try again in {wait_ms / 1000:g} s", retry_after_ms=wait_ms
             )
+
+    def may_take(self) -> bool:
+        """As `take`; `False` where that refuses."""
+        return self._take() <= 0
+
+    def _take(self) -> float:
+        """By how many seconds a request comes too soon; it counts if it does not."""
+        now = self._now()
+        free_at = self.free_at if self.free_at > now else now
+        early_s = free_at + self._interval_s - now - MINUTE_S
+        if early_s > 1e-9:
+            return early_s
         self.free_at = free_at + self._interval_s
+        return 0.0
 
 
 class Rates:

@@ -161,11 +161,17 @@ def _mirrored(catalog: Catalog) -> dict[str, tuple[ParamHeader, ...]]:
 
 
 class Admission(Struct, frozen=True):
-    """A caller who has been let in, and where; `credential_id` is that of the key or grant that has opened it."""
+    """A caller who has been let in, and where.
+
+    `credential_id` is that of the key or grant that has opened it.
+    `again` lets the same caller in at the same place once more, by the credentials of the first time; `False` says that
+    the door has to be asked, because something has changed or it is too soon. Without it the door is always asked.
+    """
 
     caller: Caller
     endpoint: Endpoint
     credential_id: str = ""
+    again: Callable[[], bool] | None = None
 
 
 class Door(Protocol):

@@ -47,7 +47,8 @@ class Whole(Protocol):
     Attributes:
         content: all of the body.
         headers: as `limits.map_headers` gives them, without `content-length`.
-        memo: for whoever reads the headers: what it made of them, for the next request that has the same.
+        memo: for whoever reads the headers: what it made of them, for the next request that has the same. What lies
+            there under `SERVE` is given that request rather than that the app is called; see `Serve`.
     """
 
     content: bytes
@@ -57,6 +58,15 @@ class Whole(Protocol):
     def answer(self, status: int, body: bytes) -> bool:
         """Send a whole JSON answer; `False` says that it has to go through `send`, as if this had not been asked."""
         ...
+
+    def in_asgi(self) -> tuple[Any, Receive, Send]:
+        """The request as an ASGI app is given it: scope, receive and send."""
+        ...
+
+
+SERVE: Final = "serve"
+Serve: TypeAlias = Callable[[Whole], Awaitable[None] | None]
+"""Serves a request: it is answered when this comes back with `None`, else what is left to do is to be awaited."""
 
 
 class Frames(Protocol):

@@ -41,14 +41,14 @@ from toolwire.surfaces.limits import (
     read_body,
 )
 from toolwire.surfaces.mcp_methods import KEEPING, LASTING, answer
-from toolwire.surfaces.plain_calls import read_plain, serve_plain
+from toolwire.surfaces.plain_requests import PlainRequests
 from toolwire.surfaces.resume import Resumption, is_said
 from toolwire.surfaces.running import Running
 from toolwire.surfaces.sending import headers_of, part, retry_later, send_reply, stopping
 from toolwire.surfaces.sessions import ChangeKept, Session, Sessions
 from toolwire.surfaces.standalone import Standalone
 from toolwire.surfaces.streams import ResumeLimits, Streams
-from toolwire.wire.jsonrpc import NO_ID, Message, Posted, decode, error_body
+from toolwire.wire.jsonrpc import NO_ID, Posted, decode, error_body
 from toolwire.wire.mcp.client_features import pack_capabilities
 from toolwire.wire.mcp.envelope import check_no_modern_meta, check_routing, names_version, read_meta
 from toolwire.wire.mcp.param_headers import check_param_headers
@@ -99,17 +99,18 @@ class McpHttp:
         self._tasks: TaskGroup | None = None
         self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s, settings.resume.retry_ms)
         self._dialogue = Dialogue()
+        self._plain = PlainRequests(self, self.__call__, self._exchange, settings.request_limit_bytes)
         self._by_request: dict[tuple[str, int | str], list[Running]] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Own the tasks of streams and watchers until the block ends."""
         async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
+            self._tasks = self._plain.tasks = tasks
             try:
                 yield
             finally:
-                self._tasks = None
+                self._tasks = self._plain.tasks = None
                 tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -147,12 +148,9 @@ class McpHttp:
             message = decode(check_size(hop.whole.content, limit))
         else:
             message = decode(await read_body(hop.receive, hop.headers, limit))
+        if await self._plain.answer(hop, facts, admission, message):
+            return
         version = facts.version
-        if facts.plain and isinstance(message, Message) and self._tasks is not None:
-            plain = read_plain(self.engine, facts, admission, message)
-            if plain is not None:
-                await serve_plain(self, hop, plain, partial(self._exchange, hop, facts.accepted, self._tasks))
-                return
         if isinstance(message, Posted):
             if version is None:
                 raise InvalidRequest("a response was posted; on this protocol version the server asks nothing")
@@ -208,7 +206,7 @@ class McpHttp:
             refusal = error_reply(asked, stopping())
             await send_plain(hop.send, refusal.status, refusal.body)
             return
-        exchange = self._exchange(hop, accepted, self._tasks)
+        exchange = self._exchange(accepted, self._tasks, hop)
         is_call = asked.message.method in LASTING
         try:
             reply = await (self._call(hop, asked, exchange, accepted) if is_call else answer(self.engine, asked))
@@ -228,7 +226,7 @@ class McpHttp:
             exchange.open_stream(headers)
         await send_reply(self.streams, exchange, reply, headers)
 
-    def _exchange(self, hop: Hop, accepted: Accepted, tasks: TaskGroup) -> Exchange:
+    def _exchange(self, accepted: Accepted, tasks: TaskGroup, hop: Hop) -> Exchange:
         return Exchange(hop.send, tasks, accepted.sse, hop.whole, self._settings.write_timeout_s)
 
     async def _call(self, hop: Hop, asked: Asked, exchange: Exchange, accepted: Accepted) -> Reply | None:

@@ -6,7 +6,7 @@ check might refuse, or that is more than plain, is left to `mcp_http` and `mcp_m
 is made of it here. Spec: contract mcp.md 1.3.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import Struct
@@ -18,9 +18,10 @@ from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.engine.catalog import Entry
 from toolwire.engine.claims import Submission
 from toolwire.engine.engine import Engine
-from toolwire.surfaces.asked import Asked, Reply
+from toolwire.surfaces.asked import Asked, Reply, error_reply
 from toolwire.surfaces.endpoint import Admission, Endpoint, Extras
-from toolwire.surfaces.exchange import Exchange
+from toolwire.surfaces.exchange import Exchange, Whole
+from toolwire.surfaces.held_open import revoked
 from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.mcp_methods import ended, refused, unfit
 from toolwire.surfaces.running import Running, Watcher
@@ -112,35 +113,41 @@ def _plain_extras(entry: Entry, endpoint: Endpoint, arguments: JsonObject) -> Ex
     return None if extras.attachments or extras.context_id is not None else extras
 
 
-async def serve_plain(host: Watcher, hop: Hop, plain: PlainCall, new_exchange: Callable[[], Exchange]) -> None:
-    """Run a plain call and answer its request.
+def serve_plain(host: Watcher, plain: PlainCall, whole: Whole | None, ways: "Ways") -> Awaitable[None] | None:
+    """Run a plain call and answer its request, at once if its tool never waits; else the rest is to be awaited.
 
     Args:
-        host: looks after it if it takes long.
-        hop: the HTTP request.
+        host: looks after the call if it takes long.
         plain: the call.
-        new_exchange: makes what an answer goes out on that cannot be sent at once.
+        whole: the request, where it has a short way for its answer.
+        ways: the ways for answers that need more than that.
     """
-    if plain.entry.is_prompt and plain.entry.delegate is None and not plain.call.durable:
-        reply = _answer_at_once(host.engine, plain)
-        if hop.whole is None or headers_of(reply) or not hop.whole.answer(reply.status, reply.body):
-            await send_reply(host.streams, new_exchange(), reply, headers_of(reply))
-        return
-    late = _Late(host, hop, plain, new_exchange)
+    if not plain.entry.is_prompt or plain.entry.delegate is not None or plain.call.durable:
+        return _serve_waiting(host, plain, whole, ways)
+    reply = _answer_at_once(host.engine, plain)
+    if _is_sent(whole, reply):
+        return None
+    return send_reply(host.streams, ways.exchange(ways.hop()), reply, headers_of(reply))
+
+
+async def _serve_waiting(host: Watcher, plain: PlainCall, whole: Whole | None, ways: "Ways") -> None:
+    late = _Late(host, plain, ways)
     try:
         reply = await _answer(host.engine, plain, late)
     except BaseException:
-        await part(host.streams, late.exchange or new_exchange(), plain.asked())
+        await part(host.streams, late.exchange or ways.exchange(ways.hop()), plain.asked())
         raise
     finally:
         late.end()
-    if (
-        late.exchange is not None
-        or hop.whole is None
-        or headers_of(reply)
-        or not hop.whole.answer(reply.status, reply.body)
-    ):
-        await send_reply(host.streams, late.exchange or new_exchange(), reply, headers_of(reply))
+    if late.revoked:
+        reply = error_reply(plain.asked(), revoked())
+    if late.exchange is not None or not _is_sent(whole, reply):
+        await send_reply(host.streams, late.exchange or ways.exchange(ways.hop()), reply, headers_of(reply))
+
+
+def _is_sent(whole: Whole | None, reply: Reply) -> bool:
+    """Send an answer the short way, if there is one and it is wide enough."""
+    return whole is not None and not headers_of(reply) and whole.answer(reply.status, reply.body)
 
 
 def _answer_at_once(engine: Engine, plain: PlainCall) -> Reply:
@@ -173,28 +180,36 @@ def _ended(plain: PlainCall, submission: Submission) -> Reply:
     return Reply(result_body(plain.message.id, body))
 
 
+class Ways(Struct, frozen=True):
+    """How a request looks to those who do more for it, and how its answer goes out by them: made when it is needed."""
+
+    hop: Callable[[], Hop]
+    exchange: Callable[[Hop], Exchange]
+
+
 class _Late:
     """Looks after a plain call that has not ended within a tick, as after any other request that lasts.
 
     Attributes:
         exchange: what its answer goes out on from then on.
+        revoked: see `running.Running`.
     """
 
-    __slots__ = ("_hop", "_host", "_new_exchange", "_plain", "_running", "exchange", "over")
+    __slots__ = ("_host", "_plain", "_running", "_ways", "exchange", "over", "revoked")
 
-    def __init__(self, host: Watcher, hop: Hop, plain: PlainCall, new_exchange: Callable[[], Exchange]) -> None:
+    def __init__(self, host: Watcher, plain: PlainCall, ways: Ways) -> None:
         self._host = host
-        self._hop = hop
         self._plain = plain
-        self._new_exchange = new_exchange
+        self._ways = ways
         self._running: Running | None = None
         self.exchange: Exchange | None = None
-        self.over = False
+        self.over = self.revoked = False
 
     def still_going(self) -> None:
         """See `engine.deadline.Watched`."""
-        self.exchange = exchange = self._new_exchange()
-        self._running = Running(self._host, self._hop, self._plain.asked(), exchange)
+        hop = self._ways.hop()
+        self.exchange = exchange = self._ways.exchange(hop)
+        self._running = Running(self._host, hop, self._plain.asked(), exchange)
         self._running.still_going()
 
     def end(self) -> None:
@@ -202,5 +217,6 @@ class _Late:
         self.over = True
         if self._running is not None:
             self._running.end()
+            self.revoked = self._running.revoked
         nothing: Any = None
-        self._hop = self._new_exchange = nothing
+        self._ways = nothing

@@ -12,13 +12,14 @@ import anyio
 import pytest
 import uvicorn
 from anyio.abc import SocketAttribute, SocketStream
+from msgspec import Struct
 
 from toolwire.cli.http_connection import HttpConnection, Patience
 from toolwire.cli.http_fast import MAX_HELD_BYTES, FastConnection
 from toolwire.cli.listening import bind, serving, url_of
 from toolwire.compose import open_tool_server
 from toolwire.sdk import ToolContext, tool
-from toolwire.surfaces.exchange import WHOLE
+from toolwire.surfaces.exchange import SERVE, WHOLE, Serve, Whole
 
 Protocol: TypeAlias = type[HttpConnection]
 
@@ -178,6 +179,59 @@ INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 async def test_the_same_conversation_has_the_same_answers_either_way(asked: list[bytes]):
     async with open_tool_server([echo], "bench", "1.0") as server:
         assert await answers(FastConnection, server.app, asked) == await answers(HttpConnection, server.app, asked)
+
+
+class Leaving(Struct):
+    """An app that leaves `serve` to serve the next requests; it answers with its name."""
+
+    serve: Serve
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if WHOLE in scope.get("extensions", {}):
+            scope["extensions"][WHOLE].memo[SERVE] = self.serve
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
+        await send({"type": "http.response.body", "body": b"app"})
+
+
+def served_at_once(whole: Whole) -> None:
+    whole.answer(200, b"at once")
+
+
+def served_later(whole: Whole) -> Any:
+    async def rest() -> None:
+        await anyio.lowlevel.checkpoint()
+        whole.answer(200, b"later")
+
+    return rest()
+
+
+def served_by_the_app(whole: Whole) -> Any:
+    return Leaving(served_by_the_app)(*whole.in_asgi())
+
+
+def never_served(whole: Whole) -> None:
+    raise LookupError
+
+
+async def forgotten(whole: Whole) -> None:
+    return
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [
+        (served_at_once, (200, b"at once")),
+        (served_later, (200, b"later")),
+        (served_by_the_app, (200, b"app")),
+        (never_served, (200, b"app")),
+        (forgotten, (500, b"Internal Server Error")),
+    ],
+)
+async def test_what_an_app_leaves_for_a_head_serves_the_next_requests_with_it(serve: Serve, said: tuple[int, bytes]):
+    async with talking(Leaving(serve)) as talk:
+        asked = [await talk.ask(request(b"{}")) for _ in range(3)]
+    statuses = [(int(answer.split(b" ", 2)[1]), answer.partition(b"\r\n\r\n")[2]) for answer in asked]
+    assert statuses == [(200, b"app")] * 2 + [said]
 
 
 class Recording:
