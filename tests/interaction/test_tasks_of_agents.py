@@ -1,10 +1,12 @@
 """Long work of an attached agent as tasks of the gateway's clients (mcp.md 1.4; gateway.md §6)."""
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 
 from tests.interaction.bench import NEW, Gate, Peer
@@ -12,6 +14,7 @@ from tests.interaction.gateways import OWNER, Attached, gateway_with
 from tests.interaction.requirements import GATEWAY_2026, proves
 from tests.interaction.transport import connect
 from toolwire.agent import Agent
+from toolwire.client import AsyncClient
 from toolwire.sdk import ToolContext, ToolError
 
 EXTENSION = "io.modelcontextprotocol/tasks"
@@ -42,6 +45,27 @@ def digger(gate: Gate) -> Agent:
         answer = await ctx.elicit("Where?", PLACE, key="where")
         await gate.hold()
         return f"{answer.action} {answer.content}"
+
+    @agent.tool(task="required")
+    async def haul() -> str:
+        """Haul everything away."""
+        await gate.hold()
+        return "hauled"
+
+    @agent.tool(task="later")
+    async def blast(ctx: ToolContext) -> str:
+        """Ask where, and blast."""
+        answer = await ctx.elicit("Where?", PLACE, key="where")
+        await ctx.become_task()
+        await ctx.become_task()
+        await gate.hold()
+        place = (answer.content or {}).get("place")
+        return f"{place}, {'with time' if ctx.deadline > time.time() + 3600 else 'in haste'}"
+
+    @agent.tool(task="later")
+    async def peek() -> str:
+        """Look whether there is anything to do."""
+        return "nothing"
 
     @agent.tool
     async def look() -> str:
@@ -192,3 +216,45 @@ async def test_a_call_that_nobody_else_wants_is_no_task(method: str):
         meta = (await client.ask("tools/call", name="look"))["result"]["_meta"]
         error = (await client.ask(method, taskId=meta["toolwire/task_id"]))["error"]
         assert error["code"] == -32602
+
+
+@proves("tasks.agents", GATEWAY_2026)
+async def test_a_tool_that_requires_a_task_is_one_at_once_and_no_other_client_has_it():
+    gate = Gate()
+    async with calling(gate) as (there, client):
+        task = await client.begin("haul")
+        gate.release.set()
+        ended = await client.end_of(task["taskId"])
+        assert (ended["status"], ended["result"]["content"][0]["text"]) == ("completed", "hauled")
+
+        refused = await client.peer.call("haul")
+        assert refused["error"]["code"] == -32021
+        assert refused["error"]["data"]["requiredCapabilities"] == {"extensions": {EXTENSION: {}}}
+        transport = httpx2.ASGITransport(there.gateway.app)
+        async with AsyncClient("http://localhost", there.bak, transport=transport) as rest:
+            assert (await rest.calls.invoke(there.agent_id, "haul")).text == "hauled"
+
+
+@proves("tasks.agents", GATEWAY_2026)
+async def test_a_body_asks_first_and_then_says_that_its_call_is_a_task():
+    gate = Gate()
+    async with calling(gate) as (_, client):
+        asked = (await client.ask("tools/call", name="blast", arguments={}))["result"]
+        assert asked["resultType"] == "input_required"
+        answers = {"where": {"action": "accept", "content": {"place": "north"}}}
+        again = {"inputResponses": answers, "requestState": asked["requestState"]}
+        task = (await client.ask("tools/call", name="blast", arguments={}, **again))["result"]
+        assert task["resultType"] == "task"
+        await gate.until(entered=1)
+        assert (await client.look(task["taskId"]))["status"] == "working"
+        gate.release.set()
+        ended = await client.end_of(task["taskId"])
+        assert (ended["status"], ended["result"]["content"][0]["text"]) == ("completed", "north, with time")
+
+
+@proves("tasks.agents", GATEWAY_2026)
+async def test_a_body_that_never_says_so_answers_the_call_itself():
+    async with calling(Gate()) as (_, client):
+        answer = await client.ask("tools/call", name="peek", arguments={})
+        assert answer["result"]["content"][0]["text"] == "nothing"
+        assert answer["result"]["resultType"] == "complete"

@@ -17,9 +17,11 @@ import msgspec
 from toolwire.agent.asking import GatewayAsker
 from toolwire.agent.files import AttachedFile, FilePlace, Returned, attached_files, returned_file
 from toolwire.core.call import Call, Caller
+from toolwire.core.errors import StoreUnavailable
 from toolwire.core.event import Chunk, Event, Log, Paused, Progress
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import Text
+from toolwire.core.tasking import MakeTask
 from toolwire.sdk.context import ToolContext
 from toolwire.wire.link import AUTH_GRANT, INPUT_REQUIRED, USER_CONTINUE, Message, call_id_of
 
@@ -265,6 +267,21 @@ class Inbound:
             if can is not None:
                 self._asker = GatewayAsker(self._ask_client, self._page_done, can, _deadline(known))
         return self._asker
+
+    @property
+    def make_task(self) -> MakeTask | None:
+        """Has the gateway make a task of the call, if it takes that; found by `core.tasking.task_maker_of`."""
+        known = as_object(self.message.payload.get("metadata")) or {}
+        return self._become_task if known.get("may_become_task") is True else None
+
+    async def _become_task(self) -> float:
+        said = await self.inquire(INPUT_REQUIRED, {"text": "", "task": True}, USER_CONTINUE)
+        payload = {} if said is None else said.payload
+        refused = as_object(payload.get("error"))
+        if refused is not None:
+            raise StoreUnavailable(str(refused.get("message") or "the task cannot be committed"))
+        known = as_object(self.message.payload.get("metadata")) or {}
+        return _deadline(payload if "deadline" in payload else known)
 
     async def _ask_client(self, payload: JsonObject) -> JsonObject | None:
         said = await self.inquire(INPUT_REQUIRED, payload, USER_CONTINUE)

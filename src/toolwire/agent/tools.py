@@ -200,6 +200,7 @@ def _offered(tool: DecoratedTool, *, expose: bool = True, long_running: bool = F
         strict=definition.strict,
         may_ask=may_ask(handler),
         long_running=long_running or definition.task != "never",
+        task=definition.task if definition.task in ("required", "later") else None,
         timeout_ms=None if definition.timeout_s is None else math.ceil(definition.timeout_s * 1000),
     )
     lane = "" if is_async(tool.__wrapped__) else definition.name

@@ -348,7 +348,7 @@ class Agents:
         fallback = not tools and self._fallback_tool and not record.remote
         if fallback:
             tools = [message_tool(record.agent_id, record.display_name or record.name)]
-        asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask}
+        asking = {skill.name: agent.asking for skill in record.skills if skill.may_ask or skill.task == "later"}
         if fallback:
             asking[MESSAGE_TOOL] = agent.asking  # what answers messages has registered nothing that could say so
         delegate = Holding(agent.delegate, record) if record.held else agent.delegate

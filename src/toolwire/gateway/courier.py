@@ -5,6 +5,7 @@ What a call becomes is gateway.md 1I: a `chat_message` on the call's channel, wh
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 from anyio import get_cancelled_exc_class
@@ -34,6 +35,7 @@ from toolwire.gateway.presence import Presence
 from toolwire.gateway.questions import ask_meanwhile
 from toolwire.gateway.registration import MESSAGE_SOURCE
 from toolwire.wire.link import TERMINAL_TYPES, Message, message_id_of
+from toolwire.wire.mcp.tasks import knows_tasks
 
 MAX_CLAIM_S = 60.0
 """How long a claim may take. A call whose claim failed is never delivered, and is forgotten after this."""
@@ -140,6 +142,7 @@ class Courier:
                 await self._store.tx(self._grants(call))  # before the agent can ask
             if channel.kept_in_stream:
                 await self._commit(channel, delivery)
+            delivery.commit = partial(self._keep_task, call, channel, delivery)
         elif channel.kept_in_stream:
             channel.opened()
             channel.put(delivery.message)
@@ -148,6 +151,21 @@ class Courier:
             delivery.joins_end = True
             self._joining[call.id] = delivery
         return await self._answer(call, channel, delivery, emit)
+
+    async def _keep_task(self, call: Call, channel: Channel, delivery: Delivery) -> None:
+        """A plain call is about to become a task: keep its message, so that it is delivered after a restart, too."""
+        if delivery.durable:
+            return
+        delivery.durable, delivery.recorded = True, delivery.taken_by
+        delivery.kept_until = self._clock.now() + self._channels.shelf.history_ttl_s
+        try:
+            await self._store.tx([delivery.record_op(delivery.taken_by)])
+        except BaseException:
+            delivery.durable = False
+            raise
+        if not channel.kept_in_stream:
+            channel.durable = delivery.joins_end = True
+            self._joining[call.id] = delivery
 
     def end_ops(self, call: Call) -> Sequence[Op]:
         """The answer that ended the call, where it is to be committed with the end."""
@@ -268,6 +286,8 @@ class Courier:
                 "deadline": round(deadline, 3),
             },
         }
+        if tool.task == "later" and call.task is None and knows_tasks(call.client_capabilities):
+            payload["metadata"]["may_become_task"] = True
         if call.client_capabilities is not None:
             payload["metadata"]["client_capabilities"] = call.client_capabilities
         if tool.source.startswith(MESSAGE_SOURCE):

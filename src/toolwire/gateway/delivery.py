@@ -4,7 +4,7 @@ A delivery is *taken* once it was sent to somebody who may have begun to work on
 taker's journal: it may go there again, and to nobody else unless its tool is repeatable (gateway.md §6, lost calls).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
 import anyio
@@ -20,6 +20,8 @@ from toolwire.engine.signal import Signal
 from toolwire.providers.agent_reply import DELTA, event_of
 from toolwire.wire.link import INPUT_REQUIRED, TERMINAL_TYPES, Message
 
+ASKING: Final = frozenset({"questions", "task"})
+"""What a message that asks has in its payload; what has none of it is progress."""
 MAX_NACKS: Final = 3
 """How often an agent may give the same message back and get it again (gateway.md §6)."""
 
@@ -78,12 +80,13 @@ class Delivery:
         on_settled: its desk is told when it is answered or given up.
         on_failed: told when it is given up, for a message that no call waits for.
         questions: what its taker asks and nobody has taken up yet.
+        commit: keeps it in the store from now on, so that its call can become a task; `None` where it is kept already.
         asked: by the id of the message that asks, what asks the client meanwhile.
     """
 
-    __slots__ = ("_event", "agent_id", "answer", "asked", "attempts", "call_id", "durable", "emit", "error", "id",
-                 "joins_end", "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled", "owner",
-                 "questions", "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
+    __slots__ = ("_event", "agent_id", "answer", "asked", "attempts", "call_id", "commit", "durable", "emit", "error",
+                 "id", "joins_end", "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled",
+                 "owner", "questions", "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
         self.id = message.message_id
@@ -110,6 +113,7 @@ class Delivery:
         self.questions: list[Message] | None = None
         self.asked: dict[str, anyio.CancelScope] | None = None
         self.told: list[Message] | None = None
+        self.commit: Callable[[], Awaitable[None]] | None = None
         self._event: Signal | None = None
 
     @property
@@ -123,7 +127,7 @@ class Delivery:
             return
         if message.type == INPUT_REQUIRED and self._is_asked(message):
             return
-        if message.type == INPUT_REQUIRED and "questions" in message.payload:
+        if message.type == INPUT_REQUIRED and not ASKING.isdisjoint(message.payload):
             self._ask(message)
             if "approvals" in message.payload and self.emit is not None and (event := event_of(message.payload)):
                 self.emit(event)

@@ -1,6 +1,7 @@
 """Asks the client behind a call what its agent wants to know; it does not know how clients or agents are reached.
 
-Questions and answers are as wire/link.py has them.
+An agent that wants its call to go on as a task asks for that in the same way. Questions and answers are as
+wire/link.py has them.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from toolwire.core.handler import Emit
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.ports import Clock
+from toolwire.core.tasking import task_maker_of
 from toolwire.engine.asking import Asking
 from toolwire.gateway.channel import GATEWAY
 from toolwire.gateway.delivery import Delivery
@@ -62,6 +64,9 @@ async def answers_to(payload: JsonObject, emit: Emit | None) -> JsonObject:
 
 async def _ask(delivery: Delivery, message: Message, clock: Clock) -> None:
     """Ask the client, unless the owner is faster. What waits for an approval waits for the owner if nobody else can."""
+    if "task" in message.payload:
+        _tell(delivery, message, await _made_task(delivery), clock)
+        return
     is_approval = "approvals" in message.payload
     if is_approval and not _can_decide(delivery.emit):
         return
@@ -69,6 +74,19 @@ async def _ask(delivery: Delivery, message: Message, clock: Clock) -> None:
         payload = await answers_to(message.payload, delivery.emit)
         if not (is_approval and "error" in payload):
             _tell(delivery, message, payload, clock)
+
+
+async def _made_task(delivery: Delivery) -> JsonObject:
+    """Make a task of the call, if its client takes one: until when it may take, or why it is none."""
+    make_task = None if delivery.emit is None else task_maker_of(delivery.emit)
+    if make_task is None:
+        return {}
+    try:
+        if delivery.commit is not None:
+            await delivery.commit()
+        return {"deadline": await make_task()}
+    except ToolwireError as error:
+        return {"error": {"code": error.code, "message": error.told, "data": error.data}}
 
 
 def _can_decide(emit: Emit | None) -> bool:

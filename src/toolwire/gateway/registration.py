@@ -67,7 +67,7 @@ def tools_of(agent_id: str, version: str, skills: Sequence[Skill]) -> list[Tool]
             timeout_s=None if skill.timeout_ms is None else skill.timeout_ms / 1000,
             source=f"agent:{agent_id}",
             idempotent=skill.idempotent,
-            task="optional" if skill.long_running else "never",
+            task=skill.task or ("optional" if skill.long_running else "never"),
             strict=skill.strict,
         )
         for skill in skills

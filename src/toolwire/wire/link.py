@@ -56,6 +56,7 @@ from toolwire.core.change import Listed
 from toolwire.core.errors import InvalidRequest
 from toolwire.core.jsontypes import MAX_DEPTH, JsonObject, is_too_deep, may_be_deep
 from toolwire.core.result import Failure
+from toolwire.core.tool import TaskMode
 
 PROTOCOL = 1
 DeliveryMode = Literal["push", "queue", "busy_reject"]
@@ -68,7 +69,11 @@ TERMINAL_TYPES = ("agent_reply", "agent_reply_error", "agent.refuse", "agent_bus
 """The message types that end the wait for an answer (gateway.md 1H)."""
 
 INPUT_REQUIRED = "agent.input_required"
-"""An agent asks, and rests until it is answered."""
+"""An agent asks, and rests until it is answered.
+
+With `task` in its payload it asks for nothing but that its call goes on as a task from now on, which is answered with
+its `deadline`. Messages in whose metadata stands `may_become_task` take that.
+"""
 
 USER_CONTINUE = "user.continue"
 """The owner answers an `INPUT_REQUIRED`."""
@@ -87,9 +92,9 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A tool that an agent registers (gateway.md §6, sync).
 
     `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
-    skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for. `strict`
-    says that a text is never decoded where the schema wants something else, `may_ask` that calls of it may ask their
-    caller's MCP client.
+    skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for; `task` says
+    that, or what else of tasks, in the words of `core.tool.TaskMode`. `strict` says that a text is never decoded where
+    the schema wants something else, `may_ask` that calls of it may ask their caller's MCP client.
     """
 
     name: str
@@ -104,6 +109,7 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     long_running: bool = False
     strict: bool = False
     may_ask: bool = False
+    task: TaskMode | None = None
     timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
 
 

@@ -64,6 +64,7 @@ def test_a_tool_whose_calls_are_tasks_is_registered_as_one_that_takes_long(mode:
 
     [skill] = agent.registration().skills
     assert skill.long_running is (long_running or mode != "never")
+    assert skill.task == (mode if mode in ("required", "later") else None)
 
 
 async def test_options_of_a_tool_reach_its_registration() -> None:

@@ -1710,9 +1710,9 @@ export interface components {
          * @description A tool that an agent registers (gateway.md §6, sync).
          *
          *     `timeout_ms` (on the wire as written here) overrides the gateway's call time-out. `expose_as_tool` false keeps the
-         *     skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for. `strict`
-         *     says that a text is never decoded where the schema wants something else, `may_ask` that calls of it may ask their
-         *     caller's MCP client.
+         *     skill out of `tools/list`. `long_running` says that a call is better watched as a task than waited for; `task` says
+         *     that, or what else of tasks, in the words of `core.tool.TaskMode`. `strict` says that a text is never decoded where
+         *     the schema wants something else, `may_ask` that calls of it may ask their caller's MCP client.
          */
         Skill: {
             name: string;
@@ -1738,6 +1738,8 @@ export interface components {
             strict?: boolean;
             /** @default false */
             mayAsk?: boolean;
+            /** @default null */
+            task?: ("later" | "never" | "optional" | "required") | null;
             /** @default null */
             timeout_ms?: number | null;
         };
