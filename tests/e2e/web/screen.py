@@ -33,7 +33,13 @@ class Screen:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """One REST request as the owner, in a program's way; the `data` of its answer."""
-        answer = self._client.request(method, f"/api/v1{path}", json=body)
+        return self.ask_as(self.ready.owner_key, method, path, body)
+
+    def ask_as(self, key: str, method: str, path: str, body: Any = None) -> Any:
+        """The same with another key than the owner's."""
+        answer = self._client.request(
+            method, f"/api/v1{path}", json=body, headers={"authorization": f"Bearer {key}"}
+        )
         assert answer.is_success, answer.text
         return answer.json()["data"] if answer.content else None
 
@@ -99,8 +105,7 @@ def screen_on(folder: Path, browser: Browser, *flags: str, env: Mapping[str, str
     page_folder()
     with Process(["up", "--port", "0", "--json", *flags], folder, env) as process:
         ready = Ready(**process.line())
-        headers = {"authorization": f"Bearer {ready.owner_key}"}
-        with httpx2.Client(base_url=ready.url, headers=headers, timeout=30, trust_env=False) as client:
+        with httpx2.Client(base_url=ready.url, timeout=30, trust_env=False) as client:
             screen = Screen(process, ready, browser, client)
             try:
                 yield screen

@@ -145,13 +145,11 @@ def test_a_file_is_uploaded_downloaded_and_deleted(screen: Screen, tmp_path: Pat
 
 def test_a_changed_tool_is_accepted_on_a_phone(screen: Screen) -> None:
     made = screen.ask("POST", "/agents", {"name": "Glossary"})
-    headers = {"authorization": f"Bearer {made['agent_key']}"}
 
     def register(description: str) -> None:
         skill = {"name": "define", "description": description, "inputSchema": {"type": "object"}}
         body = {"agents": [{"name": "Glossary", "skills": [skill]}]}
-        answer = httpx2.post(f"{screen.ready.url}/api/v1/agents/sync", json=body, headers=headers, trust_env=False)
-        assert answer.is_success, answer.text
+        screen.ask_as(made["agent_key"], "POST", "/agents/sync", body)
 
     register("Define a word.")
     screen.ask("PATCH", f"/agents/{made['agent_id']}", {"pinned": True})
