@@ -4,7 +4,7 @@ A question that is asked on behalf of a call is the host's own, whether or not t
 tool and card, and ends with the call (cards.md 75, 79, decision 35).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import anyio
@@ -38,6 +38,7 @@ class Confirmation(Struct, frozen=True, omit_defaults=True):
 
     id: str
     workspace: str
+    workspace_name: str
     card: str
     card_title: str
     title: str
@@ -59,12 +60,14 @@ class Confirmations:
         calls: those that are under way.
         clock: tells the time.
         feed: is told of questions and their ends.
+        boards_of: the ids of all workspaces of an owner: whichever is looked at, it hears of every question.
     """
 
-    def __init__(self, calls: CardCalls, clock: Clock, feed: Feed) -> None:
+    def __init__(self, calls: CardCalls, clock: Clock, feed: Feed, boards_of: Callable[[str], Iterable[str]]) -> None:
         self._calls = calls
         self._clock = clock
         self._feed = feed
+        self._boards_of = boards_of
         self._open: dict[str, _Open] = {}
         calls.on_ended(self._withdraw)
 
@@ -84,7 +87,7 @@ class Confirmations:
             raise Conflict(f"{MAX_OPEN} questions wait for the user already; ask later")
         confirmation = self._made(workspace, card, params)
         one = self._open[confirmation.id] = _Open(confirmation)
-        self._feed.tell(workspace.id, "confirm", shown_confirmation(confirmation))
+        self._tell_asked(workspace.owner, confirmation)
         try:
             with anyio.move_on_after(max(0.0, confirmation.expires_at - self._clock.now())) as waiting:
                 await one.answered.wait()
@@ -92,7 +95,7 @@ class Confirmations:
                 one.outcome = "expired"
         finally:
             del self._open[confirmation.id]
-            self._feed.tell(workspace.id, "confirmed", {"id": confirmation.id, "outcome": one.outcome})
+            self._tell_ended(workspace.owner, one)
         return one.outcome == "confirmed"
 
     def answer(self, workspace_id: str, confirmation_id: str, confirmed: bool) -> None:
@@ -117,6 +120,34 @@ class Confirmations:
             if one.confirmation.call_id == call_id and not one.answered.is_set():
                 one.end("withdrawn")
 
+    def shown(self, confirmation: Confirmation) -> JsonObject:
+        """A question as the REST surface shows it now."""
+        left_s = max(0.0, confirmation.expires_at - self._clock.now())
+        return {
+            "id": confirmation.id,
+            "workspace": {"id": confirmation.workspace, "name": confirmation.workspace_name},
+            "card": {"id": confirmation.card, "name": confirmation.card_title},
+            "title": confirmation.title,
+            "message": confirmation.message,
+            "confirm_label": confirmation.confirm_label,
+            "cancel_label": confirmation.cancel_label,
+            "tone": confirmation.tone,
+            "agent": confirmation.agent,
+            "tool": confirmation.tool,
+            "call_id": confirmation.call_id,
+            "asked_at": rfc3339(confirmation.asked_at),
+            "expires_at": rfc3339(confirmation.expires_at),
+            "remaining_ms": round(left_s * 1000),
+        }
+
+    def _tell_asked(self, owner: str, confirmation: Confirmation) -> None:
+        for board in self._boards_of(owner):
+            self._feed.tell(board, "confirm", self.shown(confirmation))
+
+    def _tell_ended(self, owner: str, one: "_Open") -> None:
+        for board in self._boards_of(owner):
+            self._feed.tell(board, "confirmed", {"id": one.confirmation.id, "outcome": one.outcome})
+
     def _made(self, workspace: Workspace, card: Card, params: ConfirmParams) -> Confirmation:
         now = self._clock.now()
         agent = tool = None
@@ -129,6 +160,7 @@ class Confirmations:
         return Confirmation(
             new_id("ask"),
             workspace.id,
+            workspace.name,
             card.id,
             card.title,
             visible(params.title, MAX_TITLE_CHARS),
@@ -154,21 +186,3 @@ class _Open:
         """It waits no more."""
         self.outcome = outcome
         self.answered.set()
-
-
-def shown_confirmation(confirmation: Confirmation) -> JsonObject:
-    """A question as the REST surface shows it."""
-    return {
-        "id": confirmation.id,
-        "card": {"id": confirmation.card, "name": confirmation.card_title},
-        "title": confirmation.title,
-        "message": confirmation.message,
-        "confirm_label": confirmation.confirm_label,
-        "cancel_label": confirmation.cancel_label,
-        "tone": confirmation.tone,
-        "agent": confirmation.agent,
-        "tool": confirmation.tool,
-        "call_id": confirmation.call_id,
-        "asked_at": rfc3339(confirmation.asked_at),
-        "expires_at": rfc3339(confirmation.expires_at),
-    }

@@ -185,7 +185,7 @@ def _cards(
     calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock, errands)
     connections.on_lost(calls.lost)
     processes.on_ended(connections.give_up)
-    confirmations = Confirmations(calls, clock, feed)
+    confirmations = Confirmations(calls, clock, feed, lambda owner: (one.id for one in workspaces.of_owner(owner)))
     storage = CardStorage(opened.store)
     peers = Peers(directory, terminals.status)
     methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls, log)

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolwire.canvas.confirmations import Confirmations, shown_confirmation
+from toolwire.canvas.confirmations import Confirmations
 from toolwire.canvas.rest import OwnerReader, path_param
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.surfaces.described import described
@@ -48,7 +48,7 @@ class ConfirmationRoutes:
         """The questions that wait in a workspace."""
         workspace = self._workspaces.get(self._reader.owner(request).owner, path_param(request, "w"))
         waiting = self._confirmations.of_workspace(workspace.id)
-        return answer({"confirmations": [shown_confirmation(one) for one in waiting]})
+        return answer({"confirmations": [self._confirmations.shown(one) for one in waiting]})
 
     @described("oag", body=ConfirmationAnswer, errors="conflict")
     async def answer(self, request: Request) -> Response:

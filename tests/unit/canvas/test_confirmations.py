@@ -85,13 +85,32 @@ async def test_a_question_of_a_call_names_agent_tool_and_card_and_is_answered_on
             "Delete",
         )
         assert (told["tone"], told["call_id"]) == ("danger", call["callId"])
-        assert await one.waiting() == [told]
+        (waiting,) = await one.waiting()
+        assert 0 < waiting.pop("remaining_ms") <= told["remaining_ms"] <= 120_000
+        assert waiting == {key: value for key, value in told.items() if key != "remaining_ms"}
         await one.answer(told["id"], yes)
         assert await one.confirmed(request) is yes
         ended = await one.moment("confirmed")
         assert ended == {"id": told["id"], "outcome": "confirmed" if yes else "declined"}
         assert await one.waiting() == []
         assert (await one.answer(told["id"], True, 409))["code"] == "conflict"
+
+
+async def test_a_question_is_heard_on_every_board_of_the_owner(tmp_path: Path) -> None:
+    async with asking(tmp_path) as one:
+        elsewhere = await one.desk.site.workspace("elsewhere")
+        follower = one.desk.site.host.canvas.feed.follow(elsewhere)
+        request = await one.card.request("ui.confirm", title="Sure?")
+        told = await one.moment("confirm")
+        assert told["workspace"] == {"id": one.desk.id, "name": "desk"}
+        await one.answer(told["id"], True)
+        assert await one.confirmed(request)
+        with anyio.fail_after(5):
+            heard = [await follower.next() for _ in range(2)]
+        assert [(each.kind, each.data["id"]) for each in heard if each is not None] == [
+            ("confirm", told["id"]),
+            ("confirmed", told["id"]),
+        ]
 
 
 async def test_a_question_outside_of_calls_waits_for_a_minute_at_most(

@@ -3433,10 +3433,11 @@ export interface components {
         };
         /**
          * WaitingQuestion
-         * @description What a card asks its user, and who called it.
+         * @description What a card asks its user, and who called it. It is declined in `remaining_ms`, whatever clocks say.
          */
         WaitingQuestion: {
             id: string;
+            workspace: components["schemas"]["AskingWorkspace"];
             card: components["schemas"]["AskingCard"];
             title: string;
             message: string;
@@ -3450,6 +3451,15 @@ export interface components {
             asked_at: string;
             /** Format: date-time */
             expires_at: string;
+            remaining_ms: number;
+        };
+        /**
+         * AskingWorkspace
+         * @description Where a card that asks stands.
+         */
+        AskingWorkspace: {
+            id: string;
+            name: string;
         };
         /**
          * AskingCard

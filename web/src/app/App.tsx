@@ -4,6 +4,7 @@ import { Compass } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef } from "react";
 import { onSignedOut } from "../api/client.ts";
 import { useBoard } from "../board/store.ts";
+import { lastShown } from "../board/workspaces.ts";
 import { CanvasPage } from "../canvas/CanvasPage.tsx";
 import { Confirmations } from "../cards/Confirmations.tsx";
 import { useText } from "../i18n/text.ts";
@@ -48,7 +49,7 @@ function Page() {
 
 /** The canvas stays behind the other pages, where its cards go on: agents call them all the same. */
 function useKeptWorkspace(route: Route): string | undefined {
-  const kept = useRef<string>(undefined);
+  const kept = useRef(route.page === "canvas" ? undefined : lastShown());
   if (route.page === "canvas") {
     const isGone = useBoard.getState().problem !== undefined;
     kept.current = route.workspace ?? (isGone ? undefined : kept.current);

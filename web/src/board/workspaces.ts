@@ -80,6 +80,11 @@ export function firstShown(all: readonly Schemas["WorkspaceSummary"][]): string 
   return (all.find((one) => one.id === kept) ?? all[0])?.id;
 }
 
+/** The last workspace that was open here; it may be gone. */
+export function lastShown(): string | undefined {
+  return localStorage.getItem(KEPT_AS) ?? undefined;
+}
+
 export function keepShown(id: string): void {
   localStorage.setItem(KEPT_AS, id);
 }

@@ -193,10 +193,18 @@ class AskingCard(Struct, frozen=True):
     name: str
 
 
-class WaitingQuestion(Struct, frozen=True, kw_only=True):
-    """What a card asks its user, and who called it."""
+class AskingWorkspace(Struct, frozen=True):
+    """Where a card that asks stands."""
 
     id: str
+    name: str
+
+
+class WaitingQuestion(Struct, frozen=True, kw_only=True):
+    """What a card asks its user, and who called it. It is declined in `remaining_ms`, whatever clocks say."""
+
+    id: str
+    workspace: AskingWorkspace
     card: AskingCard
     title: str
     message: str
@@ -208,6 +216,7 @@ class WaitingQuestion(Struct, frozen=True, kw_only=True):
     call_id: str | None
     asked_at: Time
     expires_at: Time
+    remaining_ms: int
 
 
 class WaitingQuestions(Struct, frozen=True):
