@@ -1,7 +1,7 @@
 """`python -m benchmarks`: measures the chosen cases in interleaved rounds and prints the tables.
 
 With `agents` as its first word it measures the agent SDK instead, with `memory` what sessions take, with `crash` what a
-gateway loses that is killed.
+gateway loses that is killed, with `page` whether the page of the canvas keeps up.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import crash, machine, memory, report
+from benchmarks import canvas_page, crash, machine, memory, report
 from benchmarks.agents import command as agents
 from benchmarks.cases import CASES, Case, select
 from benchmarks.launcher import Endpoint, Launcher, LaunchError
@@ -32,6 +32,8 @@ def main() -> int:
         return memory.main(sys.argv[2:])
     if sys.argv[1:2] == ["crash"]:
         return crash.main(sys.argv[2:])
+    if sys.argv[1:2] == ["page"]:
+        return canvas_page.main(sys.argv[2:])
     arguments = _parser().parse_args()
     if arguments.list:
         print("\n".join(case.name for case in CASES))

@@ -5,18 +5,20 @@ import { memo } from "react";
 import { ArrowLabel, useFlows } from "../calls/ArrowLabel.tsx";
 import { useCalls } from "../calls/store.ts";
 import { arrowPath } from "./arrow-path.ts";
+import { useIsReadable } from "./distance.ts";
 
 export const ArrowLine = memo(function ArrowLine({ id, markerEnd, ...ends }: EdgeProps) {
   const hasCalls = useCalls((state) => state.places[id] !== undefined);
   const flows = useFlows(id);
   const { path, x, y } = arrowPath(ends);
+  const isReadable = useIsReadable(x, y);
   return (
     <>
       <BaseEdge id={id} path={path} interactionWidth={24} {...(markerEnd ? { markerEnd } : {})} />
       {flows ? <path className="arrow-flow" d={path} /> : null}
-      {hasCalls ? (
+      {hasCalls && isReadable ? (
         <EdgeLabelRenderer>
-          <div className="arrow-label-place" style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
+          <div className="arrow-label-place" style={{ left: x, top: y }}>
             <ArrowLabel arrow={id} />
           </div>
         </EdgeLabelRenderer>

@@ -28,6 +28,7 @@ import { BoardStart } from "./BoardStart.tsx";
 import "./board-view.css";
 import { BoardWindows } from "./BoardWindows.tsx";
 import { CardShell } from "./CardShell.tsx";
+import { useIsFar } from "./distance.ts";
 import { SelectionBar } from "./SelectionBar.tsx";
 import { useBoardEdges } from "./useBoardEdges.ts";
 import { useBoardKeys } from "./useBoardKeys.ts";
@@ -55,11 +56,17 @@ function Flow() {
   const wiring = useView((state) => state.wiringFrom !== undefined);
   const { nodes, onNodesChange, onDragStart, onDragStop } = useBoardNodes();
   const edges = useBoardEdges(nodes);
+  const isFar = useIsFar();
   const words = useMemo(() => readerWords(text), [text]);
   useBoardKeys();
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a double click is a short way to what a button and keys do, too
-    <div className="board-view" data-wiring={wiring || undefined} onDoubleClick={onDoubleClick}>
+    <div
+      className="board-view"
+      data-wiring={wiring || undefined}
+      data-far={isFar || undefined}
+      onDoubleClick={onDoubleClick}
+    >
       <ReactFlow
         nodes={nodes}
         edges={edges}

@@ -1,7 +1,7 @@
 /** What every card on the board has: a head with its kind, name and state, handles to wire it, and its kind's body. */
 
-import { Handle, type NodeProps, NodeResizer, Position, type ResizeParams } from "@xyflow/react";
-import { memo } from "react";
+import { Handle, type NodeProps, NodeResizer, type ResizeParams } from "@xyflow/react";
+import { memo, useState } from "react";
 import { AgentBody } from "../agents/AgentBody.tsx";
 import { type Card, type Kind, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
@@ -10,6 +10,7 @@ import { useActivity } from "../calls/activity.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
+import { SIDES } from "./handles.ts";
 import { KIND_ICONS } from "./kinds.ts";
 import { NoteBody } from "./NoteBody.tsx";
 import { openWindow, useView } from "./view.ts";
@@ -22,14 +23,24 @@ const LEAST: Readonly<Record<Kind, { readonly minWidth: number; readonly minHeig
   group: { minWidth: 200, minHeight: 120 },
 };
 
-export const CardShell = memo(function CardShell({ id }: NodeProps) {
+/** Where nothing can hover, arrows begin at handles that are always there. */
+const CANNOT_HOVER = window.matchMedia("(hover: none)").matches;
+
+export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
+  const [isHovered, setHovered] = useState(false);
   const isOnly = useSelection((state) => state.selected?.id === id);
   const card = useBoard((state) => state.board.cards[id]);
   const activity = useActivity(id);
   if (card === undefined) return null;
   const Icon = KIND_ICONS[card.kind];
   return (
-    <article className="card-shell" data-kind={card.kind} data-activity={activity}>
+    <article
+      className="card-shell"
+      data-kind={card.kind}
+      data-activity={activity}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
+    >
       {isOnly ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
       <header className="card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
@@ -40,20 +51,14 @@ export const CardShell = memo(function CardShell({ id }: NodeProps) {
         <Body card={card} />
       </div>
       <WiringObstacle id={id} />
-      {card.kind === "group" ? null : <Handles />}
+      {card.kind !== "group" && (isHovered || selected || CANNOT_HOVER) ? <Handles /> : null}
     </article>
   );
 });
 
+/** Only where they are wanted: with hundreds of cards, they would be most of what is on the page. */
 function Handles() {
-  return (
-    <>
-      <Handle id="left" type="source" position={Position.Left} />
-      <Handle id="right" type="source" position={Position.Right} />
-      <Handle id="top" type="source" position={Position.Top} />
-      <Handle id="bottom" type="source" position={Position.Bottom} />
-    </>
-  );
+  return SIDES.map((side) => <Handle key={side} id={side} type="source" position={side} />);
 }
 
 /** While an arrow is drawn: why it cannot end here. */

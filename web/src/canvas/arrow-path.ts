@@ -1,6 +1,7 @@
 /** Where an arrow leaves one card and meets another: at the middles of the sides that face each other. */
 
 import { getBezierPath, Position } from "@xyflow/react";
+import { HANDLE_SIZE } from "./handles.ts";
 
 export interface Box {
   readonly x: number;
@@ -26,7 +27,7 @@ interface Drawn {
 }
 
 /** React Flow lets an edge end at the outside of a handle; an arrow starts and ends at the card, half a handle nearer. */
-const HALF_HANDLE = 7;
+const HALF_HANDLE = HANDLE_SIZE / 2;
 /** Room for the arrow's head. */
 const HEAD = 3;
 

@@ -14,11 +14,12 @@ export function useBoardEdges(nodes: readonly Node[]): Edge[] {
   const chosen = useSelection((state) => state.arrows);
   const before = useRef<{ text: Text; edges: readonly Edge[] }>({ text, edges: [] });
   return useMemo(() => {
-    const known =
-      before.current.text === text ? new Map(before.current.edges.map((edge) => [edge.id, edge])) : new Map();
-    const edges = edgesOf(text, Object.values(arrows), nodes, new Set(chosen), known);
-    before.current = { text, edges };
-    return edges as Edge[];
+    const { edges } = before.current;
+    const known = before.current.text === text ? new Map(edges.map((edge) => [edge.id, edge])) : new Map();
+    const next = edgesOf(text, Object.values(arrows), nodes, new Set(chosen), known);
+    const isAsBefore = next.length === edges.length && next.every((edge, at) => edge === edges[at]);
+    if (!isAsBefore) before.current = { text, edges: next };
+    return before.current.edges as Edge[];
   }, [text, arrows, nodes, chosen]);
 }
 
@@ -34,9 +35,9 @@ function edgesOf(
   return arrows.flatMap((arrow) => {
     const [from, to] = [ends.get(arrow.source), ends.get(arrow.target)];
     if (from === undefined || to === undefined) return [];
-    const next = edgeOf(text, arrow, from, to, chosen.has(arrow.id));
     const old = known.get(arrow.id);
-    return old !== undefined && isSame(old, next) ? old : next;
+    const selected = chosen.has(arrow.id);
+    return old !== undefined && isSame(old, arrow, from, to, selected) ? old : edgeOf(text, arrow, from, to, selected);
   });
 }
 
@@ -51,15 +52,20 @@ function edgeOf(text: Text, arrow: Arrow, from: Node, to: Node, selected: boolea
     sourceHandle,
     targetHandle,
     selected,
+    data: { from, to, fromTitle: from.data.title, toTitle: to.data.title },
     ariaLabel: text("canvas.arrow", { from: String(from.data.title), to: String(to.data.title) }),
     markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18, color },
   };
 }
 
-const TOLD = ["source", "target", "sourceHandle", "targetHandle", "selected", "ariaLabel"] as const;
-
-function isSame(one: Edge, other: Edge): boolean {
-  return TOLD.every((key) => one[key] === other[key]);
+/** Whether an edge still says what is so; this is asked of each one in each frame of a drag. */
+function isSame(edge: Edge, arrow: Arrow, from: Node, to: Node, selected: boolean): boolean {
+  const { data } = edge;
+  if (edge.selected !== selected || edge.source !== arrow.source || edge.target !== arrow.target) return false;
+  if (data?.from === from && data.to === to) return true;
+  if (data?.fromTitle !== from.data.title || data?.toTitle !== to.data.title) return false;
+  const [leaves, meets] = sides(boxOf(from), boxOf(to));
+  return edge.sourceHandle === leaves && edge.targetHandle === meets;
 }
 
 function boxOf(node: Node): Box {

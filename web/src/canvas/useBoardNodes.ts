@@ -7,6 +7,7 @@ import { type Board, type Card, sizeOf } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { editBoard, useBoard } from "../board/store.ts";
 import { type Text, useText } from "../i18n/text.ts";
+import { handlesOf } from "./handles.ts";
 
 /** Steps of the arrow keys that follow each other this closely are one edit. */
 const STEPS_MS = 350;
@@ -44,7 +45,7 @@ export function useBoardNodes() {
       onSelect(changes);
       const rest = withMembers(changes, latest.current, members.current);
       if (rest.length === 0) return;
-      show(applyNodeChanges(rest, [...latest.current]));
+      show(applyNodeChanges(rest, [...latest.current]).map(withHandles));
       const stepped = rest.flatMap((change) =>
         change.type === "position" && change.dragging === false ? change.id : [],
       );
@@ -104,7 +105,15 @@ function nodeOf(text: Text, card: Card, old: Node | undefined, selected: boolean
     ariaLabel,
     zIndex: card.kind === "group" ? -1 : selected ? 1 : 0, // a frame stays beneath what it frames
     data: { kind: card.kind, title: card.title },
+    handles: card.kind === "group" ? [] : handlesOf(width, height),
   };
+}
+
+/** A node that is being resized has its handles elsewhere. */
+function withHandles(node: Node): Node {
+  return node.resizing && node.data.kind !== "group"
+    ? { ...node, handles: handlesOf(node.width ?? 0, node.height ?? 0) }
+    : node;
 }
 
 function onSelect(changes: readonly NodeChange[]): void {
