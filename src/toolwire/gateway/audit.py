@@ -156,13 +156,18 @@ class _Segment:
 
 def sealed(entry: AuditEntry, previous: str) -> AuditEntry:
     """An entry at its place in the chain, after the one with the hash `previous`."""
-    placed = replace(entry, previous=previous)
-    return replace(placed, hash=hash_of(placed))
+    return replace(entry, previous=previous, hash=_hash_of(entry, previous))
 
 
 def hash_of(entry: AuditEntry) -> str:
     """What `hash` of an entry must be."""
-    held = {name: value for name, value in asdict(entry).items() if name != "hash"}
+    return _hash_of(entry, entry.previous)
+
+
+def _hash_of(entry: AuditEntry, previous: str) -> str:
+    held = asdict(entry)
+    held["previous"] = previous
+    del held["hash"]
     return hashlib.sha256(_canonical(held)).hexdigest()
 
 
