@@ -12,7 +12,7 @@ from toolwire.core.errors import StoreUnavailable
 BUSY_TIMEOUT_S = 5.0
 """How long another program (a backup, a database browser) may hold the file before we give up."""
 CACHED_STATEMENTS = 128
-"""More than the 13 queries times at most 5 sizes that a connection can meet."""
+"""More than the 13 queries times at most 7 sizes that a connection can meet."""
 CACHED_KIB = 16 * 1024
 """What the writer keeps in memory of the database. SQLite's own 2 MB are less than what a minute of calls touches."""
 CHECKPOINT_PAGES = 4000

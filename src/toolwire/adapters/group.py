@@ -5,6 +5,7 @@ SQLite refuses (a key that is not Unicode, a number beyond 64 bits) is its ticke
 others without it.
 """
 
+import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -20,8 +21,11 @@ from toolwire.adapters.queries import SQL, for_rows
 from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Clock, Leased, Op
 
-STATEMENT_ROWS = (1, 4, 16, 64, 256)
+STATEMENT_ROWS = (1, 4, 8, 16, 32, 64, 256)
 """How many rows the prepared statements take; the last places of one may stay empty."""
+_EMPTY = math.nan
+"""What stands in an empty place: SQLite keeps it as NULL. `None` does the same, but the driver looks for an adapter for
+each of them, at ten times the cost."""
 
 _PAIRS = msgspec.json.Decoder(list[tuple[int, int]])
 
@@ -164,6 +168,6 @@ def _with_rows(
         part = rows[start : start + largest]
         size = next(size for size in STATEMENT_ROWS if size >= len(part))
         parameters = list(chain.from_iterable(part))
-        parameters += [None] * (len(part[0]) * (size - len(part)))
+        parameters += [_EMPTY] * (len(part[0]) * (size - len(part)))
         parameters += more
         yield connection.execute(for_rows(name, size), parameters)
