@@ -1,22 +1,41 @@
 /** What an agent's card shows on the board: how it does and what it knows, and its program where it runs one. */
 
+import { MessageCircle } from "lucide-react";
 import type { Card } from "../board/model.ts";
 import { useText } from "../i18n/text.ts";
 import { useTerminals } from "../terminals/store.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
 import { Badge, type Tone } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
 import { commandOf } from "./program.ts";
 import "./agent-body.css";
 import { Knowledge } from "./Knowledge.tsx";
+import { showAgent } from "./tab.ts";
 
 const TONES: Readonly<Record<string, Tone>> = { online: "ok", running: "ok", missing: "bad" };
 
 export function AgentBody({ card }: { readonly card: Card }) {
+  const text = useText();
+  const state = useAgentState(card);
   const runsProgram = commandOf(card) !== "";
   return (
     <div className={runsProgram ? "agent-body agent-body-program" : "agent-body"}>
       <div className="agent-body-head">
         <AgentState card={card} />
+        {state === "online" ? (
+          <Button
+            small
+            tone="quiet"
+            icon={MessageCircle}
+            className="nodrag"
+            onClick={(event) => {
+              event.stopPropagation();
+              showAgent(card.id, "chat");
+            }}
+          >
+            {text("agents.tab.chat")}
+          </Button>
+        ) : null}
       </div>
       <Knowledge card={card} />
       {runsProgram ? (
