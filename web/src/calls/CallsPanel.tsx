@@ -2,8 +2,10 @@
 
 import { ListTree, X } from "lucide-react";
 import { memo, useMemo, useState } from "react";
+import { shownKeys } from "../app/shortcuts.ts";
 import { useSelection } from "../board/selection.ts";
 import { useBoard } from "../board/store.ts";
+import { reveal } from "../canvas/view.ts";
 import { useText } from "../i18n/text.ts";
 import { IconButton } from "../ui/Button.tsx";
 import { Empty } from "../ui/Empty.tsx";
@@ -14,17 +16,18 @@ import { CallerName, Elapsed, StatusIcon } from "./CallEntry.tsx";
 import "./calls-panel.css";
 import { duration } from "./duration.ts";
 import { choicesIn, type Filters, fitting, NO_FILTERS } from "./filters.ts";
-import { openCall, togglePanel, useOpened } from "./opened.ts";
+import { CALLS_KEY, openCall, togglePanel, useOpened } from "./opened.ts";
 import { durationOf, isBad, type ShownCall, useCalls } from "./store.ts";
 
 /** The button that opens and closes the panel. */
 export function CallsToggle() {
   const text = useText();
   const isOpen = useOpened((state) => state.panel);
+  const keys = shownKeys(CALLS_KEY);
   return (
     <IconButton
       icon={ListTree}
-      label={text(isOpen ? "calls.all.hide" : "calls.all.show")}
+      label={`${text(isOpen ? "calls.all.hide" : "calls.all.show")} (${keys})`}
       aria-pressed={isOpen}
       onClick={togglePanel}
     />
@@ -134,14 +137,10 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
 const Row = memo(function Row({ call }: { readonly call: ShownCall }) {
   const text = useText();
   const way = useWay(call);
-  const open = (): void => {
-    if (call.arrow !== undefined) openCall(call.arrow, call.call_id);
-    else if (call.card !== undefined) useSelection.getState().select({ kind: "card", id: call.card });
-  };
   const words = call.status === "running" ? call.progress : (call.error ?? call.result_preview.split("\n", 1)[0]);
   return (
     <li>
-      <button type="button" className="calls-panel-row" onClick={open}>
+      <button type="button" className="calls-panel-row" onClick={() => show(call)}>
         <StatusIcon status={call.status} />
         <When at={call.started_at} />
         <span className="call-tool">{call.tool}</span>
@@ -155,6 +154,21 @@ const Row = memo(function Row({ call }: { readonly call: ShownCall }) {
     </li>
   );
 });
+
+/** Show a call where it belongs, and that on the board. */
+function show(call: ShownCall): void {
+  const { arrows } = useBoard.getState().board;
+  const arrow = call.arrow === undefined ? undefined : arrows[call.arrow];
+  if (arrow) openCall(arrow.id, call.call_id);
+  else if (call.card !== undefined) useSelection.getState().select({ kind: "card", id: call.card });
+  const place = arrow?.target ?? call.card;
+  if (isNarrow()) togglePanel(); // the details take its room
+  if (place !== undefined) reveal(place);
+}
+
+function isNarrow(): boolean {
+  return window.matchMedia("(max-width: 900px)").matches;
+}
 
 /** The cards that a call's arrow joins. */
 function useWay(call: ShownCall): string | undefined {

@@ -8,6 +8,9 @@ interface Opened {
   readonly panel: boolean;
 }
 
+/** The key that opens and closes the panel. */
+export const CALLS_KEY = "l";
+
 export const useOpened = create<Opened>()(() => ({ call: undefined, panel: false }));
 
 /** Show a call in the log of its arrow. */

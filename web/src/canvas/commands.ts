@@ -6,6 +6,7 @@ import { groupAround, membersOf } from "../board/groups.ts";
 import { useSelection } from "../board/selection.ts";
 import { editBoard, step, useBoard } from "../board/store.ts";
 import { tidied } from "../board/tidy.ts";
+import { CALLS_KEY, togglePanel } from "../calls/opened.ts";
 import { text } from "../i18n/text.ts";
 import type { TextKey } from "../i18n/words.ts";
 import { showToast } from "../ui/toasts.ts";
@@ -62,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   { id: "fit", name: "canvas.do.fit", keys: ["f"], isPossible: anyCards, run: () => fit(cards()) },
   { id: "nearer", name: "canvas.do.nearer", keys: ["+", "="], isPossible: always, run: () => zoom("in") },
   { id: "farther", name: "canvas.do.farther", keys: ["-"], isPossible: always, run: () => zoom("out") },
+  { id: "calls", name: "calls.all.toggle", keys: [CALLS_KEY], isPossible: always, run: togglePanel },
   { id: "help", name: "canvas.do.help", keys: ["?"], isPossible: always, run: () => openWindow({ is: "shortcuts" }) },
 ];
 
