@@ -7,7 +7,7 @@ commit. One process at a time has the file open.
 
 import sqlite3
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -73,7 +73,7 @@ class SqliteStore:
     ) -> None:
         await self.close()
 
-    async def tx(self, ops: Sequence[Op]) -> None:
+    def tx(self, ops: Sequence[Op]) -> Coroutine[Any, Any, None]:
         """Apply all of `ops` durably, or none; see `Store.tx`.
 
         Raises:
@@ -83,7 +83,7 @@ class SqliteStore:
 
         Cancellation: before there is room for it (`max_waiting_bytes`) the batch is not applied, afterwards it is.
         """
-        await self._writer.do(tuple(ops), size_of(ops))
+        return self._writer.do(tuple(ops), size_of(ops))
 
     async def get(self, kind: str, owner: str, key: str) -> Stored | None:
         """The record, or `None`; see `Store.get`."""

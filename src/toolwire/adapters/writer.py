@@ -124,6 +124,7 @@ class Writer:
         self._waiting_bytes = 0
         self._max_waiting_bytes = max_waiting_bytes
         self._line = anyio.Lock()
+        self._in_line = 0
         self._room: anyio.Event | None = None
         # A daemon, so that a process that never closes its store can end: what was not committed was not promised.
         self._thread = threading.Thread(target=self._write, name=f"toolwire-writer {path.name}", daemon=True)
@@ -139,12 +140,8 @@ class Writer:
 
         Cancellation: before there is room, nothing is done; after that, all of it is.
         """
-        if self._line.locked() or self._full(size):
-            async with self._line:
-                while self._full(size):
-                    self._room = anyio.Event()
-                    await self._room.wait()
-                ticket, group = self._hand_in(work, size)
+        if self._in_line or (self._waiting_bytes and self._waiting_bytes + size > self._max_waiting_bytes):
+            ticket, group = await self._hand_in_when_there_is_room(work, size)
         else:
             ticket, group = self._hand_in(work, size)
         if group.tickets[0] is ticket and not self._way_maker.look_after(group):
@@ -174,8 +171,16 @@ class Writer:
                 f"{str(self._path)!r} is still being written after {CLOSE_TIMEOUT_S} s: check the disk"
             )
 
-    def _full(self, size: int) -> bool:
-        return self._waiting_bytes > 0 and self._waiting_bytes + size > self._max_waiting_bytes
+    async def _hand_in_when_there_is_room(self, work: Work, size: int) -> tuple[Ticket, _Group]:
+        self._in_line += 1
+        try:
+            async with self._line:
+                while self._waiting_bytes and self._waiting_bytes + size > self._max_waiting_bytes:
+                    self._room = anyio.Event()
+                    await self._room.wait()
+                return self._hand_in(work, size)
+        finally:
+            self._in_line -= 1
 
     def _hand_in(self, work: Work, size: int) -> tuple[Ticket, _Group]:
         ticket = Ticket(work)

@@ -8,8 +8,21 @@ from asyncio import (
     Future,
     _get_running_loop,  # pyright: ignore[reportPrivateUsage] - as `get_running_loop`, but says `None` under trio
 )
+from collections.abc import Awaitable, Generator
+from typing import Any
 
 import anyio
+
+
+class _AtOnce:
+    """Nothing to wait for."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return
+        yield
+
+
+_AT_ONCE = _AtOnce()
 
 
 class Signal:
@@ -32,19 +45,18 @@ class Signal:
         for event in self._events or ():
             event.set()
 
-    async def wait(self) -> None:
-        """Wait until it is set; when it is, this is no checkpoint."""
+    def wait(self) -> Awaitable[None]:
+        """Wait until it is set; when it is, this is no checkpoint. To be awaited at once."""
         if self.is_set:
-            return
+            return _AT_ONCE
         loop = _get_running_loop()
         if loop is None:
             event = anyio.Event()
             self._events = [*(self._events or ()), event]
-            await event.wait()
-            return
+            return event.wait()
         future: Future[None] = loop.create_future()
         if self._futures is None:
             self._futures = [future]
         else:
             self._futures.append(future)
-        await future
+        return future

@@ -29,7 +29,7 @@ from toolwire.gateway.keys import scan_all
 from toolwire.gateway.offered import Offered, changes_between, offered_of
 from toolwire.gateway.registration import MESSAGE_TOOL, check_skills, count_changes, message_tool, tools_of
 from toolwire.surfaces.endpoint import Extras
-from toolwire.wire.link import Registration
+from toolwire.wire.link import DeliveryMode, Registration
 
 logger = logging.getLogger("toolwire.gateway")
 
@@ -151,6 +151,17 @@ class Agents:
             AgentNotFound: there is no such agent.
         """
         return self._agent(agent_id).record
+
+    def mode_of(self, agent_id: str) -> DeliveryMode:
+        """How many calls an agent takes at once.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            raise _not_found(agent_id)
+        return agent.record.delivery_mode or "push"
 
     def find(self, owner: str, id_or_name: str) -> AgentRecord:
         """The agent that `owner` means: any that is visible to it by its id, or one of its own by its name.

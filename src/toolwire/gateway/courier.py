@@ -31,6 +31,7 @@ from toolwire.gateway.channel import GATEWAY, GATEWAY_PARTY, Channel, Draft, can
 from toolwire.gateway.channel_shelf import row_op
 from toolwire.gateway.channels import Channels
 from toolwire.gateway.delivery import Delivery
+from toolwire.gateway.desk import Desk
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.questions import ask_meanwhile
 from toolwire.gateway.registration import MESSAGE_SOURCE
@@ -150,7 +151,8 @@ class Courier:
             self._channels.keep(channel)
             delivery.joins_end = True
             self._joining[call.id] = delivery
-        return await self._answer(call, channel, delivery, emit)
+        delivery.emit = emit
+        return await self._outcome(call, channel, delivery, self._deliver(call, channel, delivery))
 
     async def _keep_task(self, call: Call, channel: Channel, delivery: Delivery) -> None:
         """A plain call is about to become a task: keep its message, so that it is delivered after a restart, too."""
@@ -188,7 +190,7 @@ class Courier:
         if resumable is not None:
             channel, delivery = resumable
             delivery.emit = emit
-            return await self._outcome(call, channel, delivery)
+            return await self._outcome(call, channel, delivery, self._presence.desk(call.agent_id))
         try:
             channel = await self._channels.find(call.context_id or _channel_id(call), GATEWAY_PARTY)
             return await self._channels.wait(channel, message_id, 0.0, types=TERMINAL_TYPES)
@@ -319,8 +321,7 @@ class Courier:
         channel.opened()
         channel.put(delivery.message)
 
-    async def _answer(self, call: Call, channel: Channel, delivery: Delivery, emit: Emit) -> Message:
-        delivery.emit = emit
+    def _deliver(self, call: Call, channel: Channel, delivery: Delivery) -> Desk:
         channel.expect(delivery.id, delivery)
         desk = self._presence.desk(call.agent_id)
         try:
@@ -329,9 +330,9 @@ class Courier:
             self._end(channel, delivery)
             raise
         desk.submit(delivery)
-        return await self._outcome(call, channel, delivery)
+        return desk
 
-    async def _outcome(self, call: Call, channel: Channel, delivery: Delivery) -> Message:
+    async def _outcome(self, call: Call, channel: Channel, delivery: Delivery, desk: Desk) -> Message:
         try:
             await delivery.stirred()
             if delivery.questions:
@@ -343,7 +344,7 @@ class Courier:
                 self._tell_cancelled(delivery)
             raise
         finally:
-            self._presence.desk(call.agent_id).withdraw(delivery)
+            desk.withdraw(delivery)
             if not self._cut_off(delivery):
                 self._end(channel, delivery)
 

@@ -135,7 +135,7 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     browser_sessions = BrowserSessions(store, clock, keys)
     auth = Auth(keys, grants, browser_sessions)
     kept = file_service(config, opened)
-    mail = message_service(config, opened, lambda agent_id: agents.get(agent_id).mode, kept.attachments)
+    mail = message_service(config, opened, lambda agent_id: agents.mode_of(agent_id), kept.attachments)  # noqa: PLW0108 - made below
 
     def provider_for(record: AgentRecord) -> Delegate:
         settler = kept.settler(record, agents)
