@@ -19,8 +19,6 @@ from tests.e2e.web.screen import PHONE, WIDE, Screen, chromium, screen_on  # noq
 
 TARGET: Final = ROOT / "docs" / "images"
 DEMO: Final = "agent_demo"
-PLAIN_SHELL: Final = {"SHELL": "/bin/sh", "PS1": "$ "}
-"""A prompt that tells nothing of the machine."""
 
 Theme = Literal["light", "dark"]
 Picture = Callable[[Screen, "Look"], Page]
@@ -145,7 +143,7 @@ def main(names: list[str]) -> int:
     with (
         tempfile.TemporaryDirectory() as folder,
         chromium() as browser,
-        screen_on(Path(folder), browser, "--demo", env=PLAIN_SHELL) as screen,
+        screen_on(Path(folder), browser, "--demo") as screen,
     ):
         for theme in ("light", "dark"):
             for name in names or PICTURES:

@@ -85,7 +85,7 @@ The blank keeps it out of the shell's history.
 
 _OWN: Final = "[ -f ~/.bashrc ] && . ~/.bashrc"
 _SCRIPT: Final = r"""
-PS1='\w\$ '
+PS1='\W\$ '
 @OWN@
 set +eux
 __toolwire_file='@FILE@' __toolwire_secret='' __toolwire_status=0 __toolwire_command=''
