@@ -36,6 +36,7 @@ def _says(description: str = "", expected: str | None = None, **limits: Any) -> 
 
 
 Seconds = Annotated[float, _says(expected="a number of seconds above 0", gt=0, le=MAX_SECONDS)]
+SecondsOrZero = Annotated[float, _says(expected="a number of seconds, 0 or more", ge=0, le=MAX_SECONDS)]
 Count = Annotated[int, _says(expected="a whole number, 0 or more", ge=0, le=1_000_000_000)]
 Bytes = Annotated[int, _says(expected="a whole number of bytes, 1024 at least", ge=1024)]
 Words = Annotated[tuple[str, ...], _says(expected="a list of strings (in a variable: separated by commas)")]
@@ -127,6 +128,12 @@ class Config(Struct, frozen=True):
     audit_bodies: Annotated[
         bool, _says("Keep what calls say in the audit chain, and not its digests alone.", "true or false")
     ] = False
+    audit_ttl_s: Annotated[
+        SecondsOrZero, _says("How long entries of the audit chain are kept, to the end of their day (UTC); 0 for ever.")
+    ] = 0.0
+    revoked_key_ttl_s: Annotated[
+        Seconds, _says("How long a revoked key is listed; then nothing is known of it any more.")
+    ] = 2_592_000.0
     call_bodies: Annotated[
         bool,
         _says("Show owners what calls said in the record of calls, and not only which there were.", "true or false"),

@@ -35,19 +35,37 @@ def export(
     return DONE
 
 
+def anchor(*, json: JsonFlag = False, host: HostFlags = HERE) -> int:
+    """Print where your audit chain begins: the hash of the last entry that is not kept any more, for `verify --after`.
+
+    With `--json`: `{"seq", "hash"}`; 0 and zeros while all entries are kept.
+    """
+    with Rest(target_of(host)) as rest:
+        told = rest.ask("GET", "/api/v1/audit/anchor")
+    if json:
+        print_json(told)
+    else:
+        print_text(str(told["hash"]))
+    return DONE
+
+
 def verify(
     file: Annotated[Path | None, Parameter(help="What `audit export` has printed (default: standard input).")] = None,
     /,
     *,
+    after: Annotated[
+        str | None, Parameter(help="Hash of the entry before the first one; of an anchor, or of what you have kept.")
+    ] = None,
     json: JsonFlag = False,
 ) -> int:
     """Check that an exported chain holds: nothing was changed, left out or put in between. Ends with 1 if not.
 
-    It begins with the first entry, or trusts the one that it begins with. With `--json`: `{"entries", "holds"}`, and
-    where it does not, `"broken_at"`.
+    It begins with the first entry of all, or follows the one with the hash `--after`; without that, the one that it
+    begins with is trusted. With `--json`: `{"entries", "holds"}`, and where it does not, `"broken_at"`.
     """
     entries = [_entry(number, line) for number, line in enumerate(_lines(file), 1)]
     previous, seq = (FIRST, 0) if not entries or entries[0].seq == 1 else (entries[0].previous, entries[0].seq - 1)
+    previous = previous if after is None else after.strip().lower()
     broken_at = first_break(entries, previous, seq)
     told = {"entries": len(entries), "holds": broken_at is None}
     if json:

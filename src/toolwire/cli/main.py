@@ -74,6 +74,7 @@ COMMANDS: Final = {
     "calls tail": ("calls:tail", "Show calls as they happen, one a line."),
     "calls show": ("calls:show", "Show one call: arguments, progress, result, timing."),
     "audit export": ("audit:export", "Print who called what, one call a line."),
+    "audit anchor": ("audit:anchor", "Print the hash that your audit chain begins after."),
     "audit verify": ("audit:verify", "Check that an exported chain holds."),
     "doctor": ("doctor:doctor", "Say what is wrong here, and what to do about it."),
     "config explain": ("explain:explain", "Show each setting, its value and where that comes from."),

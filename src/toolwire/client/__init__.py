@@ -17,7 +17,7 @@ from toolwire.wire.answers.calls import Answer, CallEvent, ErrorEvent, LogEvent,
 from toolwire.wire.answers.channels import Channel, ChannelMessage, Delivery, History, Published
 from toolwire.wire.answers.files import File, UploadedFile
 from toolwire.wire.answers.packages import CardPackage
-from toolwire.wire.answers.records import AuditEntry, CallMoment, CallsMissed, RecordedCall, WholeCall
+from toolwire.wire.answers.records import AuditAnchor, AuditEntry, CallMoment, CallsMissed, RecordedCall, WholeCall
 from toolwire.wire.answers.remotes import Consent, Remote
 from toolwire.wire.answers.webhooks import RegisteredWebhook, SentEvent
 from toolwire.wire.link import Registration, Skill
@@ -27,6 +27,7 @@ __all__ = [
     "Answer",
     "ApiError",
     "AsyncClient",
+    "AuditAnchor",
     "AuditEntry",
     "BoardArrow",
     "BoardCard",

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from toolwire.client.asks import Ask, delete, get, part, post
 from toolwire.client.doors import D, Group, Method
 from toolwire.wire.answers.agents import Browser, BrowserSession, Grant, Health, Readiness, SignInLink
-from toolwire.wire.answers.records import AuditEntry
+from toolwire.wire.answers.records import AuditAnchor, AuditEntry
 
 
 class GrantCalls(Group[D]):
@@ -66,6 +66,11 @@ class AuditCalls(Group[D]):
         With `before`, the last `limit` entries with a lower number.
         """
         return replace(get("/audit", list[AuditEntry], {"after": after, "before": before, "limit": limit}), lines=True)
+
+    @Method
+    def anchor(self) -> Ask[AuditAnchor]:
+        """The last entry that is not kept any more, which the first one that is kept follows."""
+        return get("/audit/anchor", AuditAnchor)
 
 
 class HostCalls(Group[D]):

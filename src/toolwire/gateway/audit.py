@@ -1,41 +1,62 @@
 """Who called what, when and with which outcome: one chain of entries an owner, each sealed by the one before it.
 
 What a call said is kept as digests alone, unless the host's settings turn bodies on. Entries are written behind the
-calls, many in one row: a crash may lose the last moments, and never breaks the chain. It judges nothing.
+calls, many in one row: a crash may lose the last moments, and never breaks the chain. A chain lies in one stream for
+each day (UTC), of which is known what the chain was like before it: days that are old enough go, and what is left is
+anchored there. It judges nothing.
 """
 
 import hashlib
+import logging
 from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import anyio
 import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.event import Finished, Stamped
-from toolwire.core.ports import Append, Op, Put, Store
+from toolwire.core.ports import Append, Clock, Del, Drop, Op, Put, Store
 from toolwire.core.result import Result
 from toolwire.engine.record import Record, status_of
 from toolwire.engine.recorder import Recorder
-from toolwire.wire.answers.records import AuditEntry
+from toolwire.gateway.keys import scan_all
+from toolwire.wire.answers.records import AuditAnchor, AuditEntry
 from toolwire.wire.rest import rfc3339
+
+logger = logging.getLogger("toolwire.gateway")
 
 FIRST: Final = "0" * 64
 """What stands for the entry before the first one."""
+LOOK_EVERY_S: Final = 3600.0
 _PAGE = 100
+_START: Final = AuditAnchor(0, FIRST)
 
 
-class _Head(Struct, frozen=True):
-    """The end of an owner's chain."""
+class _Day(Struct, frozen=True):
+    """One day of an owner's chain, such as "2026-11-30"; `before` is where the chain was when it began.
 
-    seq: int
-    hash: str
+    "" is what was written before chains were kept by days.
+    """
+
+    day: str
+    before: AuditAnchor
+
+    def ends_at(self, following: "_Day | None") -> float:
+        """When the last of its entries was written at the latest, Unix seconds."""
+        if self.day:
+            return (datetime.fromisoformat(self.day).replace(tzinfo=UTC) + timedelta(days=1)).timestamp()
+        return following.ends_at(None) if following is not None else float("inf")
 
 
 _encode = msgspec.json.Encoder().encode
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(list[AuditEntry]).decode
-_decode_head = msgspec.json.Decoder(_Head).decode
+_decode_head = msgspec.json.Decoder(AuditAnchor).decode
+_decode_day = msgspec.json.Decoder(_Day).decode
 
 
 class Audit:
@@ -44,27 +65,35 @@ class Audit:
     Args:
         store: keeps the chains.
         recorder: writes them.
+        clock: wall time.
         bodies: whether what calls say is kept, too.
+        ttl_s: how long entries are kept, to the end of their day; 0 for as long as the store.
     """
 
-    def __init__(self, store: Store, recorder: Recorder, bodies: bool) -> None:
+    def __init__(self, store: Store, recorder: Recorder, clock: Clock, bodies: bool, ttl_s: float = 0) -> None:
         self._store = store
         self._recorder = recorder
+        self._clock = clock
         self._bodies = bodies
-        self._heads: dict[str, _Head] = {}
+        self._ttl_s = ttl_s
+        self._heads: dict[str, AuditAnchor] = {}
+        self._days: dict[str, list[_Day]] = {}
         self._open: dict[str, _Segment] = {}
 
     async def load(self) -> None:
-        """Read where every chain ends.
+        """Read where every chain ends, and of which days something is kept.
 
         Raises:
-            StoreUnavailable: the store cannot be read.
+            StoreUnavailable: the store cannot be used.
         """
-        after = ""
-        while rows := await self._store.scan("audit_head", None, after, _PAGE):
-            for row in rows:
-                self._heads[row.key] = _decode_head(row.value)
-            after = rows[-1].key
+        for row in await scan_all(self._store, "audit_head"):
+            self._heads[row.key] = _decode_head(row.value)
+        for row in await scan_all(self._store, "audit_day"):
+            self._days.setdefault(row.owner, []).append(_decode_day(row.value))
+        undated = [_day_put(owner, _Day("", _START)) for owner in self._heads if owner not in self._days]
+        if undated:
+            self._days |= {put.owner: [_Day("", _START)] for put in undated}
+            await self._store.tx(undated)
 
     def observe(self, record: Record) -> None:
         """A call begins; see `engine.Engine.observers`."""
@@ -82,18 +111,50 @@ class Audit:
             StoreUnavailable: the store cannot be read.
         """
         await self._recorder.caught_up()
-        row_seq = 0
-        while rows := await self._store.read(_stream(owner), row_seq, _PAGE):
-            for row in rows:
-                for entry in _decode(row.value):
-                    if entry.seq > after:
-                        yield entry
-            row_seq = rows[-1].seq
+        days = tuple(self._days.get(owner, ()))
+        ends = [*(day.before.seq for day in days), self._heads.get(owner, _START).seq][1:]
+        for day, end in zip(days, ends, strict=True):
+            row_seq = 0
+            while end > after and (rows := await self._store.read(_stream(owner, day), row_seq, _PAGE)):
+                for row in rows:
+                    for entry in _decode(row.value):
+                        if entry.seq > after:
+                            yield entry
+                row_seq = rows[-1].seq
 
     async def end(self, owner: str) -> int:
         """The number of an owner's last entry; 0 where there is none."""
         await self._recorder.caught_up()
-        return self._heads.get(owner, _Head(0, FIRST)).seq
+        return self._heads.get(owner, _START).seq
+
+    def anchor(self, owner: str) -> AuditAnchor:
+        """The last entry of an owner that is not kept any more, which the first one that is kept follows."""
+        days = self._days.get(owner)
+        return days[0].before if days else _START
+
+    async def keep(self) -> None:
+        """Remove what is old now and then until cancelled; a store that fails is left alone until the next time."""
+        while self._ttl_s:
+            try:
+                await self.remove_old()
+            except (StoreUnavailable, StoreConflict) as error:
+                logger.warning("cannot remove old entries of the audit: %s", error.message)
+            await anyio.sleep(LOOK_EVERY_S)
+
+    async def remove_old(self) -> None:
+        """Remove the days that are older than they are to be kept. The last one leaves an empty one in its place.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; what is left goes the next time.
+        """
+        old = self._clock.now() - self._ttl_s
+        for owner, days in tuple(self._days.items()):
+            while days[0].ends_at(days[1] if len(days) > 1 else None) <= old:
+                begins = self._day_of(owner, self._heads[owner])[1] if len(days) == 1 else ()
+                removed = days[0]
+                ops = [*begins, Drop(_stream(owner, removed)), Del("audit_day", owner, _key(owner, removed))]
+                await self._store.tx(ops)
+                days.remove(removed)
 
     def _note(self, record: Record, result: Result) -> None:
         owner = record.call.caller.owner
@@ -108,19 +169,31 @@ class Audit:
         if segment.ops is None:
             if self._open.get(owner) is segment:
                 del self._open[owner]
-            head = self._heads.get(owner, _Head(0, FIRST))
+            head = self._heads.get(owner, _START)
+            day, begins = self._day_of(owner, head)
             entries: list[AuditEntry] = []
             for record, result in segment.ended:
                 entry = sealed(self._entry(head.seq + 1, record, result), head.hash)
                 entries.append(entry)
-                head = _Head(entry.seq, entry.hash)
+                head = AuditAnchor(entry.seq, entry.hash)
             segment.ops = (
-                Append(_stream(owner), _encode(entries)),
+                *begins,
+                Append(_stream(owner, day), _encode(entries)),
                 Put("audit_head", owner, owner, _encode(head)),
             )
             self._heads[owner] = head
             segment.ended.clear()
         return segment.ops
+
+    def _day_of(self, owner: str, head: AuditAnchor) -> tuple[_Day, Sequence[Op]]:
+        """The day that is written now, and what begins it if it is a new one; clocks that go back begin none."""
+        days = self._days.setdefault(owner, [])
+        today = datetime.fromtimestamp(self._clock.now(), UTC).date().isoformat()
+        if days and days[-1].day >= today:
+            return days[-1], ()
+        day = _Day(today, head)
+        days.append(day)
+        return day, (_day_put(owner, day),)
 
     def _entry(self, seq: int, record: Record, result: Result) -> AuditEntry:
         call = record.call
@@ -186,8 +259,16 @@ def first_break(entries: Sequence[AuditEntry], previous: str = FIRST, seq: int =
     return None
 
 
-def _stream(owner: str) -> str:
-    return f"audit:{owner}"
+def _stream(owner: str, day: _Day) -> str:
+    return f"audit:{owner}:{day.day}" if day.day else f"audit:{owner}"
+
+
+def _key(owner: str, day: _Day) -> str:
+    return f"{owner}:{day.day}"
+
+
+def _day_put(owner: str, day: _Day) -> Put:
+    return Put("audit_day", owner, _key(owner, day), _encode(day))
 
 
 def _digest(value: Any) -> str:

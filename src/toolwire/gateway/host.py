@@ -1,9 +1,9 @@
 """Puts a gateway together: ports, engine, registry, message service and surfaces; it decides nothing by itself."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import anyio
 from msgspec import Struct
@@ -22,8 +22,8 @@ from toolwire.gateway.app import ALIAS, gateway_app
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.browsers.browsers import Browsers
-from toolwire.gateway.browsers.sessions import BrowserSessions
 from toolwire.gateway.conversations import Conversations
+from toolwire.gateway.credentials import Doing, credentials_on
 from toolwire.gateway.crowd import Crowd
 from toolwire.gateway.deliveries import Deliveries
 from toolwire.gateway.door import Behind, GatewayDoor
@@ -32,7 +32,7 @@ from toolwire.gateway.keys import Keys
 from toolwire.gateway.library import Libraries
 from toolwire.gateway.link import AgentLinks
 from toolwire.gateway.message_service import message_service
-from toolwire.gateway.oauth.server import grants_of, open_oauth
+from toolwire.gateway.oauth.server import open_oauth
 from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.presence import Presence
 from toolwire.gateway.rates import Rates
@@ -63,7 +63,6 @@ from toolwire.surfaces.sealing import Seal
 from toolwire.surfaces.sessions import Sessions
 from toolwire.surfaces.task_state import ask_by_record
 
-Doing: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 Ending: TypeAlias = Callable[[str], Awaitable[None]]
 
 
@@ -131,9 +130,8 @@ def _mcp_http(config: Config, opened: Opened, door: GatewayDoor, guard: Guard, a
 async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     """A gateway on ports that are open already, until the block ends; it keeps the engine running."""
     engine, store, clock = opened.engine, opened.store, opened.clock
-    keys, grants = Keys(store, clock), grants_of(config, store, clock)
-    browser_sessions = BrowserSessions(store, clock, keys)
-    auth = Auth(keys, grants, browser_sessions)
+    credentials = credentials_on(config, store, clock)
+    keys, auth = credentials.keys, credentials.auth
     kept = file_service(config, opened)
     mail = message_service(config, opened, lambda agent_id: agents.mode_of(agent_id), kept.attachments)  # noqa: PLW0108 - made below
 
@@ -149,12 +147,12 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
     guard = Guard(config.allowed_hosts, config.allowed_origins, config.public_url)
     parking = Parking(engine.timekeeper, Seal(opened.secret, clock))
     hooks = webhook_service(config, opened, agents)
-    audit = Audit(store, engine.recorder, config.audit_bodies)
+    audit = Audit(store, engine.recorder, clock, config.audit_bodies, config.audit_ttl_s)
     engine.observers += [audit.observe, ask_by_record(engine)]
     rates = Rates(config.rate_limit_per_minute, config.owner_rate_limit_per_minute)
     behind = Behind(Libraries(agents, mail.presence.asks, remotes.find, remotes.want), parking, hooks.webhooks, rates)
     door = _door(config, auth, agents, mail.conversations, behind)
-    oauth = open_oauth(opened, grants, auth, agents, browser_sessions, lambda: door.public_url)
+    oauth = open_oauth(opened, credentials.grants, auth, agents, credentials.browsers, lambda: door.public_url)
     http = _mcp_http(config, opened, door, guard, auth, mail.conversations.end)
     links = AgentLinks(auth, agents, mail.presence, mail.channels, clock, config.reply_limit_bytes)
     reader = Reader(auth, agents, config.request_limit_bytes)
@@ -180,9 +178,9 @@ async def gateway_on(config: Config, opened: Opened) -> AsyncGenerator[Gateway]:
         return None if known is None or known.remote else provider_for(known).resume
 
     running = (engine.running(), parking.running(), remotes.running(), http.running())
-    kept_here = (keys, browser_sessions, agents, remotes, grants, hooks.shelf, audit)
-    loads = (*(each.load for each in kept_here), mail.take_up)
-    async with _upkeep(running, loads, (*mail.keeping, kept.files.keep, hooks.outbox.keep)):
+    loads = (*credentials.loads, *(each.load for each in (agents, remotes, hooks.shelf, audit)), mail.take_up)
+    keeping = (*credentials.keeping, *mail.keeping, kept.files.keep, hooks.outbox.keep, audit.keep)
+    async with _upkeep(running, loads, keeping):
         owner_key = await keys.ensure_first_owner()
         await recover(engine, resume_with)
         yield Gateway(

@@ -5,6 +5,7 @@ are held in memory, so that a call's key is found without the store, and the sto
 """
 
 import hmac
+import logging
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Literal
@@ -13,15 +14,21 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from toolwire.core.errors import Conflict, KeyNotFound, StoreConflict
+from toolwire.core.errors import Conflict, KeyNotFound, StoreConflict, StoreUnavailable
 from toolwire.core.ids import SHOWN_PREFIX_LEN, key_hash, new_id, new_key
-from toolwire.core.ports import Clock, Put, Store, Stored
+from toolwire.core.ports import Clock, Del, Put, Store, Stored
+
+logger = logging.getLogger("toolwire.gateway")
 
 KeyKind = Literal["bak", "oag", "agk"]
 """`oag` is an owner, `bak` may call one agent, `agk` is one agent."""
 
 FIRST_OWNER = "owner"
 """The id of the owner that the first start makes; the one who may make other owners (gateway.md §6)."""
+
+REVOKED_TTL_S = 30 * 86_400.0
+"""How long a revoked key is listed, unless the settings say otherwise."""
+LOOK_EVERY_S = 3600.0
 
 MAX_CALLING_KEYS = 3
 """Active `bak_` keys of one agent (gateway.md 46)."""
@@ -64,9 +71,16 @@ _decode_owner = msgspec.msgpack.Decoder(Owner).decode
 
 
 class Keys:
-    """All owners and keys of this gateway. Call `load` before anything else."""
+    """All owners and keys of this gateway. Call `load` before anything else.
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    Args:
+        store: keeps them.
+        clock: wall time.
+        revoked_ttl_s: how long a revoked key is listed; then it is forgotten.
+    """
+
+    def __init__(self, store: Store, clock: Clock, revoked_ttl_s: float = REVOKED_TTL_S) -> None:
+        self._revoked_ttl_s = revoked_ttl_s
         self._store = store
         self._clock = clock
         self._owners: dict[str, Owner] = {}
@@ -173,6 +187,29 @@ class Keys:
             await self._store.tx([_put(record) for record in records])
             for record in records:
                 self._drop(record)
+
+    async def keep(self) -> None:
+        """Forget old keys now and then until cancelled; a store that fails is left alone until the next time."""
+        while True:
+            try:
+                await self.forget_revoked()
+            except StoreUnavailable as error:
+                logger.warning("cannot forget old keys: %s", error.message)
+            await anyio.sleep(LOOK_EVERY_S)
+
+    async def forget_revoked(self) -> None:
+        """Forget the keys that were revoked so long ago that nobody asks about them any more.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; they are forgotten the next time.
+        """
+        old = self._clock.now() - self._revoked_ttl_s
+        async with self._writing:
+            gone = [one for one in self._records.values() if one.revoked_at is not None and one.revoked_at <= old]
+            if gone:
+                await self._store.tx([Del("key", record.owner, record.key_id) for record in gone])
+            for record in gone:
+                del self._records[record.key_id]
 
     def on_revoked(self, listener: Callable[[KeyRecord], None]) -> None:
         """Tell `listener` of every key that is revoked, to close what it has opened; it must not block or raise."""

@@ -1,4 +1,4 @@
-"""REST: an owner's audit chain, as JSON lines; it keeps nothing."""
+"""REST: an owner's audit chain, as JSON lines, and where it begins; it keeps nothing."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -12,15 +12,15 @@ from starlette.routing import Route
 
 from toolwire.gateway.audit import Audit
 from toolwire.gateway.rest import Reader
-from toolwire.surfaces.described import Answers, Described, marked, query
-from toolwire.surfaces.rest import query_number
-from toolwire.wire.answers.records import AuditEntry
+from toolwire.surfaces.described import Answers, Described, described, marked, query
+from toolwire.surfaces.rest import answer, query_number
+from toolwire.wire.answers.records import AuditAnchor, AuditEntry
 
 MAX_ENTRIES: Final = 10_000
 
 
 class AuditRoutes:
-    """The route.
+    """The routes.
 
     Args:
         reader: reads requests.
@@ -33,7 +33,10 @@ class AuditRoutes:
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
-        return (Route("/api/v1/audit", self.export, methods=["GET"]),)
+        return (
+            Route("/api/v1/audit", self.export, methods=["GET"]),
+            Route("/api/v1/audit/anchor", self.anchor, methods=["GET"]),
+        )
 
     @marked(
         Described(
@@ -61,3 +64,9 @@ class AuditRoutes:
             while len(lines) < limit and (entry := await anext(entries, None)) is not None:
                 lines.append(msgspec.json.encode(entry))
         return Response(b"".join(line + b"\n" for line in lines), media_type="application/x-ndjson")
+
+    @described("oag", AuditAnchor)
+    async def anchor(self, request: Request) -> Response:
+        """The last entry that is not kept any more: what is kept holds if its first entry follows this one."""
+        anchor = self._audit.anchor(self._reader.identify(request, "oag").owner)
+        return answer({"seq": anchor.seq, "hash": anchor.hash})

@@ -151,6 +151,7 @@ async def test_owners_browsers_grants_audit_and_health_are_read(tmp_path: Path):
         assert await client.remotes.list() == []
         assert await client.consents.list() == []
         assert await client.audit.list() == []
+        assert (await client.audit.anchor()).seq == 0
         with pytest.raises(ApiError) as raised:
             await client.consents.answer("consent_x", accept=True)
         assert raised.value.code == "consent_not_found"

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.gateway.world import ManualClock, open_world
 from toolwire.adapters.memory import MemoryStore
 from toolwire.core.errors import Conflict, KeyNotFound, StoreUnavailable
-from toolwire.gateway.keys import FIRST_OWNER, KeyKind, Keys
+from toolwire.gateway.keys import FIRST_OWNER, REVOKED_TTL_S, KeyKind, Keys
 
 OWNER = FIRST_OWNER
 
@@ -86,6 +86,27 @@ async def test_a_revoked_key_opens_nothing_from_then_on_and_after_a_restart():
     again = await open_world(world.store)
     assert again.keys.find(secret.encode()) is None
     assert again.keys.list(OWNER) == [revoked]
+
+
+async def test_a_revoked_key_is_forgotten_when_nobody_asks_about_it_any_more():
+    world = await open_world()
+    first, second = [(await world.keys.create("bak", OWNER, "agent_1"))[0] for _ in range(2)]
+    kept, secret = await world.keys.create("bak", OWNER, "agent_1")
+    await world.keys.revoke(OWNER, first.key_id)
+    world.clock.at += 60
+    await world.keys.revoke(OWNER, second.key_id)
+    world.clock.at += REVOKED_TTL_S - 60
+    await world.keys.forget_revoked()
+    assert [key.key_id for key in world.keys.list(OWNER)] == [second.key_id, kept.key_id]
+    with pytest.raises(KeyNotFound):
+        await world.keys.revoke(OWNER, first.key_id)
+    world.clock.at += 60
+    again = await open_world(world.store)
+    again.clock.at = world.clock.at
+    await again.keys.forget_revoked()
+    assert [key.key_id for key in again.keys.list(OWNER)] == [kept.key_id]
+    assert again.keys.find(secret.encode()) is not None
+    assert [row.key for row in await world.store.scan("key", OWNER)] == [kept.key_id]
 
 
 async def test_an_owner_revokes_and_lists_only_its_own_keys():

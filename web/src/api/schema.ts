@@ -836,6 +836,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit/anchor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last entry that is not kept any more: what is kept holds if its first entry follows this one. */
+        get: operations["audit_anchor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/calls": {
         parameters: {
             query?: never;
@@ -2433,6 +2450,14 @@ export interface components {
             previous?: string;
             /** @default  */
             hash?: string;
+        };
+        /**
+         * AuditAnchor
+         * @description A place in an owner's chain: the number of an entry, and its hash; 0 and zeros before the first one.
+         */
+        AuditAnchor: {
+            seq: number;
+            hash: string;
         };
         /**
          * CallPage
@@ -7040,6 +7065,36 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    audit_anchor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["AuditAnchor"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];

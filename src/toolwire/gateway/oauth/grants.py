@@ -33,6 +33,7 @@ CODE_PREFIX = "oac_"
 MAX_GRANTS = 500
 """Grants of one owner."""
 MAX_CODES = 1000
+LOOK_EVERY_S = 3600.0
 MAX_LIVE_ACCESS = 8
 """Access tokens of one grant that are good at once; with one more the oldest goes."""
 
@@ -127,6 +128,12 @@ class Grants:
         """
         for row in await scan_all(self._store, "oauth_grant"):
             self._keep(_decode(row.value))
+
+    async def keep(self) -> None:
+        """Forget grants whose time is over now and then, until cancelled; the store forgets them by itself."""
+        while True:
+            await anyio.sleep(LOOK_EVERY_S)
+            self._forget_old()
 
     def find(self, secret: bytes) -> Access | None:
         """What an access token opens now; `None` for one that is unknown, over or revoked."""

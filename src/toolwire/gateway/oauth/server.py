@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from starlette.routing import Route
 
 from toolwire.compose import Opened, open_documents
-from toolwire.config import Config
-from toolwire.core.ports import Clock, Store
+from toolwire.core.ports import Clock
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.auth import Auth
 from toolwire.gateway.browsers.browsers import Browsers
@@ -15,19 +14,13 @@ from toolwire.gateway.browsers.sessions import BrowserSessions
 from toolwire.gateway.oauth.clients import ClientIds
 from toolwire.gateway.oauth.consent import ConsentRoutes
 from toolwire.gateway.oauth.documents import Documents, Fetch
-from toolwire.gateway.oauth.grants import Grants, Lifetimes
+from toolwire.gateway.oauth.grants import Grants
 from toolwire.gateway.oauth.places import Places
 from toolwire.gateway.oauth.routes import GrantRoutes
 from toolwire.gateway.oauth.sign_in import SignInRoutes
 from toolwire.gateway.oauth.sign_ins import SignIns
 from toolwire.gateway.oauth.tokens import TokenRoutes
 from toolwire.gateway.rest import Reader
-
-
-def grants_of(config: Config, store: Store, clock: Clock) -> Grants:
-    """The grants of a gateway with these settings; they are still to be loaded."""
-    lifetimes = Lifetimes(config.oauth_code_ttl_s, config.oauth_token_ttl_s, config.oauth_refresh_ttl_s)
-    return Grants(store, clock, lifetimes)
 
 
 def open_oauth(

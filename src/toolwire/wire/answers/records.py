@@ -98,6 +98,13 @@ CallNews: TypeAlias = CallMoment | CallsMissed
 """What the `data` of each event of the stream holds."""
 
 
+class AuditAnchor(Struct, frozen=True):
+    """A place in an owner's chain: the number of an entry, and its hash; 0 and zeros before the first one."""
+
+    seq: int
+    hash: str
+
+
 class AuditEntry(Struct, frozen=True, omit_defaults=True):
     """One call that has ended, in its owner's chain.
 
