@@ -1,5 +1,6 @@
 """The machine's Chromium for the benchmark of the page: signs in, and loads a board with nothing cached."""
 
+import contextlib
 import os
 import shutil
 from collections.abc import Generator, Iterator
@@ -47,8 +48,8 @@ class Loaded:
 
 
 @contextmanager
-def browser(nice: int = 0) -> Generator[Browser]:
-    """A Chromium without a screen of its own, whose processes have that niceness.
+def browser() -> Generator[Browser]:
+    """A Chromium without a screen of its own.
 
     Raises:
         LaunchError: the machine has none.
@@ -60,20 +61,26 @@ def browser(nice: int = 0) -> Generator[Browser]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=flags)
         try:
-            if nice:
-                for pid in _below(os.getpid()):
-                    machine.set_nice(pid, nice)
             yield started
         finally:
             started.close()
 
 
+def hurry(nice: int) -> None:
+    """Give all processes of the browser that niceness; it has its own idea of it whenever a page comes or goes."""
+    if nice:
+        for pid in _below(os.getpid()):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                machine.set_nice(pid, nice)
+
+
 def _below(pid: int) -> Iterator[int]:
     """The processes that a process has started, and those that they have."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield int(child)
-            yield from _below(int(child))
+    for task in Path("/proc").glob(f"{pid}/task/*/children"):
+        with contextlib.suppress(OSError):
+            for child in task.read_text().split():
+                yield int(child)
+                yield from _below(int(child))
 
 
 def signed_in(started: Browser, board: Board) -> Any:
@@ -88,12 +95,14 @@ def signed_in(started: Browser, board: Board) -> Any:
     return state
 
 
-def cold_load(started: Browser, board: Board, state: Any) -> Loaded:
+def cold_load(started: Browser, board: Board, state: Any, nice: int = 0) -> Loaded:
     """Load a board in a browser that has never been here, but for its cookies."""
     context = started.new_context(storage_state=state, viewport=SCREEN)  # pyright: ignore[reportArgumentType]
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
+    hurry(nice)
     page.goto(f"{board.url}/w/{board.workspace}", wait_until="commit")
+    hurry(nice)
     ready_ms = page.evaluate(READY, board.cards)
     entries: list[tuple[str, int, str]] = page.evaluate(LOADED)
     scripts = sum(size for name, size, _ in entries if name.endswith(".js"))

@@ -19,7 +19,7 @@ from playwright.sync_api import Error as BrowserError
 
 from benchmarks import machine
 from benchmarks.board_traffic import Board, Traffic, make_board
-from benchmarks.browser import SCREEN, Loaded, browser, cold_load, signed_in
+from benchmarks.browser import SCREEN, Loaded, browser, cold_load, hurry, signed_in
 from benchmarks.launcher import Launcher, LaunchError, free_port
 from benchmarks.paths import TOOLWIRE
 from benchmarks.services import ready_line
@@ -77,10 +77,13 @@ def _host(launcher: Launcher, arguments: argparse.Namespace) -> Board:
 def measure(started: Browser, board: Board, arguments: argparse.Namespace) -> dict[str, float]:
     """Load the board, drag on it, and watch its memory, the last two while agents call."""
     state = signed_in(started, board)
-    loads = [cold_load(started, board, state) for _ in range(arguments.loads)]
-    for loaded in loads[:-1]:
-        loaded.page.context.close()
+    loads: list[Loaded] = []
+    for _ in range(arguments.loads):
+        for loaded in loads[-1:]:
+            loaded.page.context.close()
+        loads.append(cold_load(started, board, state, arguments.nice))
     page = loads[-1].page
+    hurry(arguments.nice)
     found = _of_loads(loads) | {"fps_at_rest": _dragged(page, arguments.drag)[0]}
     with Traffic(board, arguments.calls) as traffic:
         time.sleep(1.0)  # the first calls make labels

@@ -4,6 +4,7 @@ import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { api, ask, messageOf, type Schemas } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
+import { useNewAgents } from "../board/adding.ts";
 import type { Card } from "../board/model.ts";
 import { useBoard } from "../board/store.ts";
 import { useText } from "../i18n/text.ts";
@@ -39,7 +40,7 @@ interface WaysProps {
 
 function Ways({ agent, address, title, setups }: WaysProps) {
   const text = useText();
-  const [key, setKey] = useState<string>();
+  const [key, setKey] = useState<string | undefined>(useNewAgents.getState().keys[agent]);
   const [chosen, setChosen] = useState(setups.clients[0]?.client ?? "");
   const setup = setups.clients.find((one) => one.client === chosen);
   return (

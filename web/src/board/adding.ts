@@ -1,7 +1,7 @@
 /** Adding to the board what can be added: what a choice becomes, with the arrow that it was chosen for, in one step. */
 
 import { create } from "zustand";
-import type { AddedCard, Wanted } from "./edits.ts";
+import type { Wanted } from "./edits.ts";
 import type { Kind } from "./model.ts";
 import { addCard, drawArrow, editBoard } from "./store.ts";
 
@@ -30,14 +30,15 @@ export async function add(addition: Addition, place: Place, from?: string): Prom
 async function addAgent(addition: Addition, place: Place, from?: string): Promise<string | undefined> {
   const made = await addCard({ ...addition, ...place });
   if (made === undefined) return undefined;
-  useNewAgents.setState((state) => ({ made: { ...state.made, [made.id]: made } }));
+  const { agent_id, agent_key } = made;
+  if (agent_id && agent_key) useNewAgents.setState((state) => ({ keys: { ...state.keys, [agent_id]: agent_key } }));
   if (from !== undefined) await drawArrow(from, made.id);
   return made.id;
 }
 
 interface NewAgentsState {
-  /** By card: what the host tells once about an agent that this page has made. It is gone with the page. */
-  readonly made: Readonly<Record<string, AddedCard>>;
+  /** By agent: the key that the host tells once, of those that this page has made. It is gone with the page. */
+  readonly keys: Readonly<Record<string, string>>;
 }
 
-export const useNewAgents = create<NewAgentsState>()(() => ({ made: {} }));
+export const useNewAgents = create<NewAgentsState>()(() => ({ keys: {} }));

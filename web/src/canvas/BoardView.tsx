@@ -29,6 +29,7 @@ import "./board-view.css";
 import { BoardWindows } from "./BoardWindows.tsx";
 import { CardShell } from "./CardShell.tsx";
 import { useIsFar } from "./distance.ts";
+import { LabelLayer } from "./LabelLayer.tsx";
 import { SelectionBar } from "./SelectionBar.tsx";
 import { useBoardEdges } from "./useBoardEdges.ts";
 import { useBoardKeys } from "./useBoardKeys.ts";
@@ -102,6 +103,7 @@ function Flow() {
       >
         <Background variant={BackgroundVariant.Dots} gap={22} size={1.5} color="var(--dot)" />
         <FrameLayer />
+        <LabelLayer />
         {isEmpty ? null : <MiniMap pannable zoomable nodeColor={colorOf} nodeStrokeWidth={0} />}
         {isEmpty ? null : <Controls showInteractive={false} fitViewOptions={FIT} />}
       </ReactFlow>

@@ -22,6 +22,8 @@ interface ViewState {
   readonly wiringFrom: string | undefined;
   /** The arrow that is being led to another card. */
   readonly leading: string | undefined;
+  /** The element that labels of arrows are in. */
+  readonly labels: HTMLElement | undefined;
   /** The note that is being written. */
   readonly writing: string | undefined;
 }
@@ -31,6 +33,7 @@ export const useView = create<ViewState>()(() => ({
   window: undefined,
   wiringFrom: undefined,
   leading: undefined,
+  labels: undefined,
   writing: undefined,
 }));
 
