@@ -17,13 +17,27 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   denied: CircleSlash,
 };
 
+/** A call that took longer than this settles so that people see it; many short ones would only flicker. */
+const SETTLES_MS = 500;
+
 export const ArrowLabel = memo(function ArrowLabel({ arrow }: { readonly arrow: string }) {
   const calls = useCalls((state) => state.places[arrow]);
   if (calls === undefined) return null;
   const running = Object.values(calls.running);
-  const newest = running.at(-1);
-  if (newest) return <Running call={newest} others={running.length - 1} />;
-  return calls.ended ? <Ended call={calls.ended} /> : null;
+  const call = running.at(-1) ?? calls.ended;
+  if (call === undefined) return null;
+  const settles = call.since !== undefined && call.status !== "running" && durationOf(call, 0) > SETTLES_MS;
+  return (
+    <button
+      type="button"
+      className={`arrow-label arrow-label-${call.status} nodrag nopan`}
+      data-settles={settles ? "" : undefined}
+      title={call.error || call.progress || undefined}
+      onClick={() => openCall(arrow, call.call_id)}
+    >
+      {call.status === "running" ? <Running call={call} others={running.length - 1} /> : <Ended call={call} />}
+    </button>
+  );
 });
 
 /** Whether data flows over an arrow now. */
@@ -38,12 +52,7 @@ function Running({ call, others }: { readonly call: ShownCall; readonly others: 
   const text = useText();
   const now = useNow();
   return (
-    <button
-      type="button"
-      className="arrow-label arrow-label-running nodrag nopan"
-      title={call.progress || undefined}
-      onClick={() => open(call)}
-    >
+    <>
       <span className="arrow-label-pulse" aria-hidden />
       <span className="arrow-label-tool">{call.tool}</span>
       {call.progress ? <span className="arrow-label-words">{call.progress}</span> : null}
@@ -53,33 +62,21 @@ function Running({ call, others }: { readonly call: ShownCall; readonly others: 
           +{others}
         </span>
       ) : null}
-    </button>
+    </>
   );
 }
 
 function Ended({ call }: { readonly call: ShownCall }) {
   const text = useText();
   const Icon = ICONS[call.status] ?? CircleX;
-  const outcome = statusWords(call.status, text);
   return (
-    <button
-      key={call.call_id}
-      type="button"
-      className={`arrow-label arrow-label-ended arrow-label-${call.status} nodrag nopan`}
-      data-fresh={call.since === undefined ? undefined : ""}
-      title={call.error || undefined}
-      onClick={() => open(call)}
-    >
+    <>
       <Icon aria-hidden size={13} />
       <span className="arrow-label-tool">{call.tool}</span>
-      <span className="arrow-label-outcome">{outcome}</span>
+      <span className="arrow-label-outcome">{statusWords(call.status, text)}</span>
       <span className="arrow-label-time">{duration(durationOf(call, 0))}</span>
-    </button>
+    </>
   );
-}
-
-function open(call: ShownCall): void {
-  if (call.arrow !== undefined) openCall(call.arrow, call.call_id);
 }
 
 /** A word for how a call does. */

@@ -17,7 +17,8 @@ import "./calls-panel.css";
 import { duration } from "./duration.ts";
 import { choicesIn, type Filters, fitting, NO_FILTERS } from "./filters.ts";
 import { CALLS_KEY, openCall, togglePanel, useOpened } from "./opened.ts";
-import { durationOf, isBad, type ShownCall, useCalls } from "./store.ts";
+import { durationOf, isBad, type ShownCall } from "./store.ts";
+import { useLatest } from "./useLatest.ts";
 
 /** The button that opens and closes the panel. */
 export function CallsToggle() {
@@ -42,7 +43,7 @@ export function CallsPanel() {
 function Panel() {
   const text = useText();
   const [filters, setFilters] = useState<Filters>(NO_FILTERS);
-  const latest = useCalls((state) => state.latest);
+  const latest = useLatest();
   const board = useBoard((state) => state.board);
   const selected = useSelection((state) => state.selected);
   const calls = useMemo(() => fitting(latest.values(), filters, selected, board), [latest, filters, selected, board]);
@@ -50,7 +51,7 @@ function Panel() {
     <section className="calls-panel" aria-label={text("calls.all")}>
       <header className="calls-panel-head">
         <h2>{text("calls.all")}</h2>
-        <FilterFields filters={filters} onChange={setFilters} />
+        <FilterFields latest={latest} filters={filters} onChange={setFilters} />
         <IconButton icon={X} label={text("calls.all.hide")} onClick={togglePanel} />
       </header>
       {calls.length === 0 ? (
@@ -69,13 +70,13 @@ function Panel() {
 }
 
 interface FilterProps {
+  readonly latest: ReadonlyMap<string, ShownCall>;
   readonly filters: Filters;
   readonly onChange: (filters: Filters) => void;
 }
 
-function FilterFields({ filters, onChange }: FilterProps) {
+function FilterFields({ latest, filters, onChange }: FilterProps) {
   const text = useText();
-  const latest = useCalls((state) => state.latest);
   const { callers, tools, statuses } = useMemo(() => choicesIn(latest.values()), [latest]);
   const nameOf = ([id, name]: readonly [string, string]) => [id, id === OWNER ? text("calls.you") : name] as const;
   return (

@@ -72,16 +72,39 @@ onMoments((moments: readonly Moment[]) => {
     const { workspace } = useBoard.getState();
     if (workspace) void readCalls(workspace.id);
   }
-  const told = moments.filter((moment): moment is CallMoment => moment.type === "call");
-  if (told.length === 0) return;
-  useCalls.setState((state) => {
-    const now = Date.now();
-    return taken(
-      state,
-      told.map((moment) => shownOf(moment, now, state.latest.get(moment.call_id))),
-    );
-  });
+  take(moments.filter((moment): moment is CallMoment => moment.type === "call"));
 });
+
+/** Calls that have just begun: one that ends before it is seen to run changes labels and rings once, not twice. */
+const begun = new Map<string, ShownCall>();
+const UNSEEN_MS = 120;
+let timer: number | undefined;
+
+function take(moments: readonly CallMoment[]): void {
+  if (moments.length === 0) return;
+  const { latest } = useCalls.getState();
+  const now = Date.now();
+  const told: ShownCall[] = [];
+  for (const moment of moments) {
+    const call = shownOf(moment, now, begun.get(moment.call_id) ?? latest.get(moment.call_id));
+    const isNew = call.status === "running" && !call.progress && !latest.has(call.call_id);
+    if (isNew) begun.set(call.call_id, call);
+    else {
+      begun.delete(call.call_id);
+      told.push(call);
+    }
+  }
+  if (begun.size > 0) timer ??= window.setTimeout(showBegun, UNSEEN_MS);
+  if (told.length > 0) useCalls.setState((state) => taken(state, told));
+}
+
+function showBegun(): void {
+  const before = Date.now() - UNSEEN_MS + 20;
+  const due = [...begun.values()].filter((call) => (call.since ?? 0) <= before);
+  for (const call of due) begun.delete(call.call_id);
+  timer = begun.size > 0 ? window.setTimeout(showBegun, UNSEEN_MS) : undefined;
+  if (due.length > 0) useCalls.setState((state) => taken(state, due));
+}
 
 /** Begin with what the host knows of a workspace: its latest calls, and those that run. */
 export async function readCalls(workspace: string): Promise<void> {
@@ -109,6 +132,7 @@ let shown: string | undefined;
 useBoard.subscribe(({ workspace }) => {
   if (workspace === undefined || workspace.id === shown) return;
   shown = workspace.id;
+  begun.clear();
   useCalls.setState({ places: {}, latest: new Map() });
   readCalls(workspace.id).catch(() => undefined); // the feed tells whatever comes
 });

@@ -5,7 +5,8 @@ import { messageOf } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { showToast } from "../ui/toasts.ts";
 import { type ArrowCall, PAGE, readLog } from "./actions.ts";
-import { type ShownCall, useCalls } from "./store.ts";
+import type { ShownCall } from "./store.ts";
+import { useLatest } from "./useLatest.ts";
 
 export type LogCall = ArrowCall | ShownCall;
 
@@ -26,7 +27,7 @@ export function useArrowLog(arrow: string): ArrowLog {
   const first = useAsked(arrow, () => readLog(arrow));
   const [older, setOlder] = useState<readonly ArrowCall[]>([]);
   const [isWhole, setIsWhole] = useState(false);
-  const latest = useCalls((state) => state.latest);
+  const latest = useLatest();
   const live = useMemo(
     () => [...latest.values()].filter((call) => call.arrow === arrow).slice(-MOST_LIVE),
     [latest, arrow],
