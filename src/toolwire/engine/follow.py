@@ -33,9 +33,11 @@ class Follower:
         owner: whose call it is.
         call_id: which.
         after: the number of the last event that the reader has.
+        recalls: of a call that is over, the lines that its record has kept are told, too, and not its end alone.
     """
 
-    def __init__(self, engine: Engine, owner: str, call_id: str, after: int = 0) -> None:
+    def __init__(self, engine: Engine, owner: str, call_id: str, after: int = 0, *, recalls: bool = False) -> None:
+        self._recalls = recalls
         self._engine = engine
         self._owner = owner
         self._call_id = call_id
@@ -83,5 +85,9 @@ class Follower:
         elif stored is None:
             raise CallNotFound(f"no call {call_id!r} here; it may have been forgotten after its retention time")
         elif stored.result is not None:
+            for told in stored.told if self._recalls else ():
+                if told.seq > self._after:
+                    self._fresh.append(Stamped(call_id, told.seq, told.at, told.event))
+            last = self._fresh[-1].seq if self._fresh else self._after
             ended_at = stored.completed_at or stored.created_at
-            self._fresh.append(Stamped(call_id, self._after + 1, ended_at, Finished(stored.result)))
+            self._fresh.append(Stamped(call_id, last + 1, ended_at, Finished(stored.result)))

@@ -131,7 +131,7 @@ class CallRoutes:
         catalog = self._agents.catalog(agent.agent_id)
         if "text/event-stream" in request.headers.get("accept", ""):
             submission = await self._engine.begin(call, catalog)
-            return self._stream(identity, submission.record, 0, cancels=not submission.replayed)
+            return self._stream(identity, submission.record, cancels=not submission.replayed)
         submission = await self._engine.submit(call, catalog)
         result = submission.record.result
         assert result is not None
@@ -230,7 +230,7 @@ class CallRoutes:
         sent = request.headers.get("last-event-id", "0")
         if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
             raise InvalidParam(f"Last-Event-ID is a number that this stream gave, not {sent!r}", param="Last-Event-ID")
-        return self._stream(self._may_call(request)[0], found, int(sent), cancels=False)
+        return self._stream(self._may_call(request)[0], found, int(sent))
 
     @described(
         "bak oag",
@@ -296,9 +296,13 @@ class CallRoutes:
             raise CallNotFound(f"no task {task_id!r} of yours with this agent; it may have been forgotten since")
         return found
 
-    def _stream(self, identity: Identity, found: Found, after: int, *, cancels: bool) -> Response:
-        """The events of a call. Who leaves the stream of a call that nobody else wants ends it, if `cancels`."""
-        follower = Follower(self._engine, found.call.caller.owner, found.call.id, after)
+    def _stream(self, identity: Identity, found: Found, after: int | None = None, *, cancels: bool = False) -> Response:
+        """The events of a call, or of a task after the one with the number `after`.
+
+        Who leaves the stream of a call that nobody else wants ends it, if `cancels`.
+        """
+        owner, is_task = found.call.caller.owner, after is not None
+        follower = Follower(self._engine, owner, found.call.id, after or 0, recalls=is_task)
 
         async def next_frame() -> bytes | None:
             stamped = await follower.next()

@@ -231,7 +231,9 @@ async def test_a_task_is_begun_watched_listed_and_ended() -> None:
         works.go.set()
         assert (await site.until(task["task_id"], "completed"))["result"]["text"] == "waited"
         told = events_of((await site.send("GET", f"/tasks/{task['task_id']}/events")).text)
-        assert told[-1]["type"] == "result"
+        assert [one["type"] for one in told] == ["progress", "result"]  # after the end, too
+        later = await site.send("GET", f"/tasks/{task['task_id']}/events", last_event_id="1")
+        assert [one["type"] for one in events_of(later.text)] == ["result"]
 
 
 async def test_what_was_said_about_a_task_can_be_read() -> None:
