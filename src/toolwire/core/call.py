@@ -85,8 +85,13 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
     @property
     def durable(self) -> bool:
-        """Whether the call is committed before it is dispatched, and its result before it is answered."""
-        return self.idempotency_key is not None or self.watched or self.continues or self.caller.session_id is not None
+        """Whether the call is committed before it is dispatched, and its result before it is answered.
+
+        A session's call is for its conversation's sake, which a server without agents has not.
+        """
+        if self.caller.session_id is not None and self.context_id is not None:
+            return True
+        return self.idempotency_key is not None or self.watched or self.continues
 
     @property
     def outlives_request(self) -> bool:

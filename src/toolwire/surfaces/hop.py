@@ -17,7 +17,8 @@ class Facts(Struct):
     """What headers say that have passed all checks of headers alone: the same for every request that has them.
 
     `version` is that of the initialize wire, `None` on the other one, where `routing` is what the routing headers were
-    found to say. `key` is the idempotency key. `plain` says that they ask for nothing that a plain call has not.
+    found to say. `key` is the idempotency key. `plain` says that they ask for nothing that a plain call has not, but
+    perhaps for a session, of which `session` is the id.
     """
 
     accepted: Accepted
@@ -26,6 +27,7 @@ class Facts(Struct):
     key: str | None
     routing: Routing | None = None
     plain: bool = False
+    session: str | None = None
 
 
 class Hop:
@@ -64,7 +66,8 @@ class Hop:
             None if key is None else key.decode("latin-1"),
         )
         if self.whole is not None:
-            has_session = facts.version is not None and b"mcp-session-id" in headers
-            facts.plain = facts.accepted.json and key is None and not has_session
+            facts.plain = facts.accepted.json and key is None
+            if facts.version is not None and b"mcp-session-id" in headers:
+                facts.session = headers[b"mcp-session-id"].decode("latin-1")
             self.whole.memo[Facts] = facts
         return facts

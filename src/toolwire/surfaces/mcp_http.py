@@ -99,7 +99,7 @@ class McpHttp:
         self._tasks: TaskGroup | None = None
         self._standalone = Standalone(engine.timekeeper, settings.sse_keepalive_s, settings.resume.retry_ms)
         self._dialogue = Dialogue()
-        self._plain = PlainRequests(self, self.__call__, self._exchange, settings.request_limit_bytes)
+        self._plain = PlainRequests(self, self.__call__, self._exchange, sessions, settings.request_limit_bytes)
         self._by_request: dict[tuple[str, int | str], list[Running]] = {}
 
     @asynccontextmanager

@@ -186,9 +186,12 @@ async def _call_of(engine: Engine, asked: Asked, params: ToolCall, entry: Entry 
     context_id, continues, is_foreign = None, False, False
     if asked.session is not None:
         caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, asked.session.id)
-        context_id = asked.session.context_id
-        if endpoint.owns_context is not None and not await endpoint.owns_context(caller, context_id):
-            raise SessionNotFound("the conversation of this Mcp-Session-Id is over; send initialize to begin a new one")
+        if endpoint.owns_context is not None:
+            context_id = asked.session.context_id
+            if not await endpoint.owns_context(caller, context_id):
+                raise SessionNotFound(
+                    "the conversation of this Mcp-Session-Id is over; send initialize to begin a new one"
+                )
     elif endpoint.owns_context is not None:
         named = extras.context_id if extras.context_id is not None else meta_string(params.meta, CONTEXT_KEY)
         continues = named is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from toolwire.core.call import Call
+from toolwire.core.call import Call, Caller
 from toolwire.core.errors import InvalidArguments, ToolwireError
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject, as_object
@@ -26,9 +26,11 @@ from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.mcp_methods import ended, refused, unfit
 from toolwire.surfaces.running import Running, Watcher
 from toolwire.surfaces.sending import headers_of, part, send_reply
+from toolwire.surfaces.sessions import Session
 from toolwire.surfaces.task_state import call_meta
 from toolwire.wire.jsonrpc import Message, result_body
 from toolwire.wire.mcp.asking import ANSWER_PARAMS
+from toolwire.wire.mcp.client_features import unpack_capabilities
 from toolwire.wire.mcp.envelope import CAPABILITIES_KEY, CLIENT_INFO_KEY, VERSION_KEY
 from toolwire.wire.mcp.replies import tool_result
 from toolwire.wire.mcp.versions import LATEST_MODERN
@@ -54,9 +56,14 @@ class PlainCall(Struct, frozen=True):
         return Asked(self.message, call.caller, self.endpoint, version, modern, call_id=call.id, outlives_request=lasts)
 
 
-def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Message) -> PlainCall | None:
-    """The call that a request is, if all that it says is plain and passes every check; else `None`."""
-    params, endpoint = message.params, admission.endpoint
+def read_plain(
+    engine: Engine, facts: Facts, admission: Admission, message: Message, session: Session | None = None
+) -> PlainCall | None:
+    """The call that a request is, if all that it says is plain and passes every check; else `None`.
+
+    One of a session is plain only if it has no conversation and is over at once: until then it could be cancelled.
+    """
+    params, endpoint, caller = message.params, admission.endpoint, admission.caller
     capabilities = _declared(facts, message)
     arguments = as_object(params.get("arguments"))
     if capabilities is None or arguments is None:
@@ -65,12 +72,17 @@ def read_plain(engine: Engine, facts: Facts, admission: Admission, message: Mess
     extras = None if entry is None else _plain_extras(entry, endpoint, arguments)
     if entry is None or extras is None:
         return None
+    if session is not None:
+        if endpoint.owns_context is not None or extras.idempotency_key is not None or not is_over_at_once(entry):
+            return None
+        caller = Caller(caller.principal, caller.owner, caller.surface, caller.scopes, session.id)
+        capabilities = unpack_capabilities(session.capabilities)
     if entry.may_ask and (capabilities or not ANSWER_PARAMS.isdisjoint(params)):
         return None
     now, own_s = engine.clock.now(), entry.tool.timeout_s
     call = Call(
         new_id("call"),
-        admission.caller,
+        caller,
         entry.tool.name,
         extras.arguments,
         now + (endpoint.call_timeout_s if own_s is None else own_s),
@@ -113,6 +125,11 @@ def _plain_extras(entry: Entry, endpoint: Endpoint, arguments: JsonObject) -> Ex
     return None if extras.attachments or extras.context_id is not None else extras
 
 
+def is_over_at_once(entry: Entry) -> bool:
+    """Whether a tool never waits, nor anybody for it."""
+    return entry.is_prompt and entry.delegate is None
+
+
 def serve_plain(host: Watcher, plain: PlainCall, whole: Whole | None, ways: "Ways") -> Awaitable[None] | None:
     """Run a plain call and answer its request, at once if its tool never waits; else the rest is to be awaited.
 
@@ -122,7 +139,7 @@ def serve_plain(host: Watcher, plain: PlainCall, whole: Whole | None, ways: "Way
         whole: the request, where it has a short way for its answer.
         ways: the ways for answers that need more than that.
     """
-    if not plain.entry.is_prompt or plain.entry.delegate is not None or plain.call.durable:
+    if plain.call.durable or not is_over_at_once(plain.entry):
         return _serve_waiting(host, plain, whole, ways)
     reply = _answer_at_once(host.engine, plain)
     if _is_sent(whole, reply):

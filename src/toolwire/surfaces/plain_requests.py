@@ -16,8 +16,9 @@ from toolwire.surfaces.endpoint import Admission
 from toolwire.surfaces.exchange import SERVE, Exchange, Receive, Send, Whole
 from toolwire.surfaces.hop import Facts, Hop
 from toolwire.surfaces.limits import check_size
-from toolwire.surfaces.plain_calls import Ways, read_plain, serve_plain
+from toolwire.surfaces.plain_calls import PlainCall, Ways, read_plain, serve_plain
 from toolwire.surfaces.running import Watcher
+from toolwire.surfaces.sessions import Sessions
 from toolwire.wire.jsonrpc import Message, Posted, decode
 
 App: TypeAlias = Callable[[Any, Receive, Send], Awaitable[None]]
@@ -31,14 +32,18 @@ class PlainRequests:
         host: looks after those that take long.
         app: the surface as an app; whatever is not as it was before goes there.
         new_exchange: makes what an answer goes out on that cannot be sent at once.
+        sessions: knows those that were found a moment ago.
         limit_bytes: the largest body that is taken.
 
     Attributes:
         tasks: of streams and watchers; `None` while the surface does not run, and then nothing is answered here.
     """
 
-    def __init__(self, host: Watcher, app: App, new_exchange: NewExchange, limit_bytes: int) -> None:
+    def __init__(
+        self, host: Watcher, app: App, new_exchange: NewExchange, sessions: Sessions, limit_bytes: int
+    ) -> None:
         self._host = host
+        self._sessions = sessions
         self._app = app
         self._new_exchange = new_exchange
         self._limit_bytes = limit_bytes
@@ -48,7 +53,7 @@ class PlainRequests:
         """Answer a request that was let in, if it brings a plain call; says whether it does."""
         if not facts.plain or self.tasks is None or not isinstance(message, Message):
             return False
-        plain = read_plain(self._host.engine, facts, admission, message)
+        plain = self._read(facts, admission, message)
         if plain is None:
             return False
         if hop.whole is not None and admission.again is not None:
@@ -69,11 +74,19 @@ class PlainRequests:
             return self._app(*whole.in_asgi())
         if self.tasks is None or not isinstance(message, Message):
             return self._app(*whole.in_asgi())
-        plain = read_plain(self._host.engine, facts, admission, message)
+        plain = self._read(facts, admission, message)
         if plain is None or not again():
             return self._app(*whole.in_asgi())
         ways = Ways(partial(_let_in, whole, admission), partial(self._new_exchange, facts.accepted, self.tasks))
         return serve_plain(self._host, plain, whole, ways)
+
+    def _read(self, facts: Facts, admission: Admission, message: Message) -> PlainCall | None:
+        session = None
+        if facts.session is not None:
+            session = self._sessions.at_hand(facts.session, admission.caller, admission.endpoint.agent_id)
+            if session is None or session.kept.log_level is not None:
+                return None
+        return read_plain(self._host.engine, facts, admission, message, session)
 
 
 def _let_in(whole: Whole, admission: Admission) -> Hop:

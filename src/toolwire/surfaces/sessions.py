@@ -165,6 +165,13 @@ class Sessions:
             self._recorder.add(lambda: rows)
         return seen.session
 
+    def at_hand(self, token: str, caller: Caller, agent_id: str) -> Session | None:
+        """The session of a token if it was found a moment ago; `None` says no more than that it has to be found."""
+        seen, now = self._seen.get((token, caller.principal, agent_id)), self._clock.now()
+        if seen is None or not 0 <= now - seen.looked_at < self._trusted_s:
+            return None
+        return None if now - seen.touched_at > self._touch_every_s else seen.session
+
     async def keep(self, session: Session, caller: Caller, agent_id: str, change: ChangeKept) -> Session:
         """Change what a session keeps, for as long as it lives; gives the session with it.
 

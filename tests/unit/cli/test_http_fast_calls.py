@@ -124,6 +124,33 @@ async def test_so_is_one_of_the_initialize_wire(head: str):
     assert [re.sub(moments, b"", each) for each in said] == [re.sub(moments, b"", each) for each in expected]
 
 
+async def said_in_a_session(protocol: type[HttpConnection], can: dict[str, Any]) -> list[bytes]:
+    """What a session is told, in which each call comes twice; ids and moments taken out."""
+    hello = {"protocolVersion": "2025-11-25", "capabilities": can, "clientInfo": {"name": "a", "version": "1"}}
+    calls = [(name, {"text": text}) for name in ("echo", "later", "curious", "nothing") for text in ("hi", "bad", 3)]
+    asked = [called({"name": name, "arguments": arguments}) for name, arguments in calls for _ in range(2)]
+    asked.insert(9, called({"level": "debug"}, method="logging/setLevel"))
+    async with (
+        open_tool_server([echo, later, curious], "bench", "1.0") as server,
+        talking(server.app, protocol) as talk,
+    ):
+        begun = await talk.ask(request(called(hello, method="initialize"), OLD))
+        found = re.search(rb"mcp-session-id: ([^\r]*)", begun)
+        assert found is not None
+        head = f"{OLD}Mcp-Session-Id: {found[1].decode()}\r\n"
+        said = [await talk.ask(request(each, head)) for each in asked]
+        said.append(await talk.ask(f"{head.replace('POST', 'DELETE')}\r\n".encode()))
+        said += [await talk.ask(request(each, head)) for each in asked[:2]]
+    return [re.sub(rb"date: [^\r]*|(req_|call_)\w+", rb"\1", each) for each in said]
+
+
+@pytest.mark.parametrize("can", [{}, {"sampling": {}}])
+async def test_so_is_one_of_a_session_until_that_ends(can: dict[str, Any]):
+    short, long = [await said_in_a_session(protocol, can) for protocol in (FastConnection, HttpConnection)]
+    assert short == long
+    assert [int(each.split(b" ", 2)[1]) for each in short[-3:]] == [200, 404, 404]
+
+
 async def test_a_notification_in_the_words_of_a_call_is_dropped_as_ever():
     first = modern("echo", PLAIN)
     dropped = request(json.dumps({"jsonrpc": "2.0", "method": "tools/call", "params": PLAIN}).encode(), MODERN)

@@ -49,12 +49,13 @@ def with_fields(value: Any, **fields: Any) -> Any:
     ("call", "durable", "outlives_request"),
     [
         (CALL, False, False),
-        (with_fields(CALL, caller=with_fields(ALICE, session_id="s")), True, False),
+        (with_fields(CALL, caller=with_fields(ALICE, session_id="s")), False, False),
+        (with_fields(CALL, caller=with_fields(ALICE, session_id="s"), context_id="ch_1"), True, False),
         (with_fields(CALL, idempotency_key="k"), True, True),
         (with_fields(CALL, watched=True), True, True),
     ],
 )
-def test_a_session_makes_a_call_durable_and_a_key_or_a_watcher_lets_it_outlive_its_request(
+def test_a_session_with_a_conversation_makes_a_call_durable_and_a_key_or_a_watcher_lets_it_outlive_its_request(
     call: Call, durable: bool, outlives_request: bool
 ):
     assert (call.durable, call.outlives_request) == (durable, outlives_request)

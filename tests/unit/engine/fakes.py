@@ -184,7 +184,7 @@ def call_of(
 
 def in_session(**more: Any) -> Call:
     """A call whose record is durable, and which ends with its request."""
-    return call_of(caller=Caller("alice", "alice", "gateway", session_id="session_1"), **more)
+    return call_of(context_id="ch_1", caller=Caller("alice", "alice", "gateway", session_id="session_1"), **more)
 
 
 @asynccontextmanager
