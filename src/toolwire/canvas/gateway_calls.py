@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from toolwire.canvas.arrow_log import LoggedCall, ended_as, shown_call
 from toolwire.canvas.progress import Progressing
 from toolwire.canvas.workspaces import Workspace, Workspaces
-from toolwire.core.event import Finished, Progress, Stamped
+from toolwire.core.event import Answered, Asks, Finished, Progress, Stamped
 from toolwire.core.result import Result
 from toolwire.engine.engine import Engine
 from toolwire.engine.record import Record
@@ -88,6 +88,7 @@ class _ShownCall:
         self._feed = feed
         caller = AgentRef(call.caller.principal, call.caller.surface)
         self._shown = LoggedCall(call.id, call.tool, caller, record.created_at)
+        self._asked: set[str] = set()
         self._progressing = Progressing(engine.timekeeper, lambda line: self._tell(replace(self._shown, progress=line)))
 
     def begin(self) -> None:
@@ -98,7 +99,14 @@ class _ShownCall:
         match stamped.event:
             case Progress(message=str(message)):
                 self._progressing.say(message)
+            case Asks(questions):
+                self._asked.update(question.key for question in questions)
+                self._tell(self._shown)
+            case Answered(outcomes):
+                self._asked.difference_update(outcomes)
+                self._tell(self._shown)
             case Finished(result):
+                self._asked.clear()
                 self._progressing.end()
                 self._end(result, stamped.at)
             case _:
@@ -111,7 +119,8 @@ class _ShownCall:
     def _tell(self, shown: LoggedCall) -> None:
         self._shown = shown
         for place in self._standing:
-            self._feed.tell(place.workspace, "call", {"card": place.card, **shown_call(shown)})
+            moment = {"card": place.card, **shown_call(shown), "asks": bool(self._asked)}
+            self._feed.tell(place.workspace, "call", moment)
 
 
 def _agents_on(workspace: Workspace | None) -> list[tuple[str, str]]:

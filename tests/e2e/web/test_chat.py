@@ -1,6 +1,7 @@
 """Talking to an attached SDK agent in the page: answers as they come, calls on the way, and its owner's yes or no."""
 
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def test_a_phone_says_no_with_a_reason_and_the_other_window_sees_it(screen: Scre
         log = opened(page)
         say(page, "mail ada")
         expect(log.get_by_role("button", name="Deny")).to_be_visible()
+        expect(page.get_by_role("group", name="Agent: mailer").get_by_role("button", name="Asks you")).to_be_visible()
         phone = screen.window(f"/w/{workspace}", viewport=PHONE, has_touch=True, locale="zh-CN", color_scheme="dark")
         phone.get_by_role("heading", name="mailer").tap()
         phone.get_by_role("tab", name="对话").tap()
@@ -118,3 +120,13 @@ def test_a_phone_says_no_with_a_reason_and_the_other_window_sees_it(screen: Scre
         for seen in (log, phone.get_by_role("log")):
             expect(seen.get_by_text("It stays here: not today")).to_be_visible()
         expect(log.get_by_text("Reason: not today")).to_be_visible()
+
+
+def test_what_the_agent_asks_during_a_call_of_somebody_else_is_decided_here(screen: Screen, tmp_path: Path) -> None:
+    workspace = screen.workspace()
+    with mailer_on(screen, workspace, tmp_path), ThreadPoolExecutor(1) as pool:
+        page = screen.window(f"/w/{workspace}")
+        log = opened(page)
+        calling = pool.submit(screen.ask, "POST", "/agents/mailer/invoke", {"message": "mail ada"})
+        log.get_by_role("button", name="Approve").click()
+        assert calling.result(30)["text"] == "sent to ada@example.org"

@@ -10,9 +10,10 @@ from tests.unit.engine.fakes import ALICE, HeldTools, LoopClock, Tools, call_of,
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas.gateway_calls import GatewayCalls
 from toolwire.canvas.workspaces import Workspaces
+from toolwire.core.asking import Question
 from toolwire.core.board import Card, PutCard, removal
 from toolwire.core.call import Call
-from toolwire.core.event import Log, Progress
+from toolwire.core.event import Answered, Asks, Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.result import Result, failed, text_result
 from toolwire.engine.engine import Engine
@@ -78,11 +79,24 @@ async def test_a_call_is_told_from_its_beginning_to_its_end_without_what_it_carr
         "arguments": "",
         "progress": "",
         "result_preview": "",
+        "asks": False,
     }
     assert (half["status"], half["progress"]) == ("running", "half way")
     assert (ended["status"], ended["progress"], ended["result_preview"]) == ("ok", "half way", "")
     assert ended["ended_at"] is not None
     assert "secret" not in str([begun, half, ended])
+
+
+async def test_it_is_told_that_a_call_waits_for_an_answer_until_there_is_one():
+    async def work(call: Call, emit: Emit) -> Result:
+        emit(Asks((Question("approve_1", "elicitation/create", {}),)))
+        emit(Answered({"approve_1": "accept"}))
+        return text_result("done")
+
+    async with open_desk() as desk:
+        _, follower = await desk.workspace("agent_1")
+        await desk.engine.submit(call_of(agent_id="agent_1"), catalog_of(Tools(work)))
+        assert [(await told(follower))["asks"] for _ in range(4)] == [False, True, False, False]
 
 
 async def test_it_shows_on_every_board_where_the_agent_stands_and_nowhere_else():

@@ -1,7 +1,9 @@
 /** What an agent's card shows on the board: how it does and what it knows, and its program where it runs one. */
 
-import { MessageCircle } from "lucide-react";
+import { MessageCircle, ShieldQuestionMark } from "lucide-react";
 import type { Card } from "../board/model.ts";
+import { ArrowLabel } from "../calls/ArrowLabel.tsx";
+import { useCalls } from "../calls/store.ts";
 import { useText } from "../i18n/text.ts";
 import { useTerminals } from "../terminals/store.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
@@ -17,6 +19,7 @@ const TONES: Readonly<Record<string, Tone>> = { online: "ok", running: "ok", mis
 export function AgentBody({ card }: { readonly card: Card }) {
   const text = useText();
   const state = useAgentState(card);
+  const asks = useCalls((all) => Object.values(all.places[card.id]?.running ?? {}).some((call) => call.asks));
   const runsProgram = commandOf(card) !== "";
   return (
     <div className={runsProgram ? "agent-body agent-body-program" : "agent-body"}>
@@ -25,19 +28,22 @@ export function AgentBody({ card }: { readonly card: Card }) {
         {state === "online" ? (
           <Button
             small
-            tone="quiet"
-            icon={MessageCircle}
+            tone={asks ? "primary" : "quiet"}
+            icon={asks ? ShieldQuestionMark : MessageCircle}
             className="nodrag"
             onClick={(event) => {
               event.stopPropagation();
               showAgent(card.id, "chat");
             }}
           >
-            {text("agents.tab.chat")}
+            {text(asks ? "agents.asks" : "agents.tab.chat")}
           </Button>
         ) : null}
       </div>
       <Knowledge card={card} />
+      <div className="agent-body-call">
+        <ArrowLabel arrow={card.id} />
+      </div>
       {runsProgram ? (
         <div className="agent-body-terminal">
           <TerminalBody card={card} />

@@ -13,13 +13,14 @@ export function Knowledge({ card }: { readonly card: Card }) {
   const language = useLanguage((state) => state.language);
   const workspace = useBoard((state) => state.workspace?.id);
   const toolbox = useToolboxes((state) => state.cards[card.id]);
-  const board = useBoard((state) => state.board);
+  // One text, so that a board that changes elsewhere is no news here.
+  const joined = useBoard(({ board }) => (toolbox ? namesOf(toolbox, card, board.arrows, board.cards).join("\n") : ""));
   // biome-ignore lint/correctness/useExhaustiveDependencies: another workspace has other toolboxes
   useEffect(() => {
     void wantToolboxes();
   }, [workspace]);
   if (toolbox === undefined) return null;
-  const names = namesOf(toolbox, card, board.arrows, board.cards);
+  const names = joined.split("\n").filter(Boolean);
   const { tool_count: n } = toolbox;
   const tools = n === 0 ? text("agents.no_tools") : text(n === 1 ? "agents.one_tool" : "agents.tools_count", { n });
   if (toolbox.is_known) return <Line tone="ok" icon={CircleCheck} words={text("agents.knows", { tools })} />;

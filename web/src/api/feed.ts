@@ -16,7 +16,12 @@ export type BoardChange =
   | { readonly change: "put_arrow"; readonly arrow: Schemas["BoardArrow"] }
   | { readonly change: "remove_arrow"; readonly id: string };
 
-export type CallMoment = { readonly type: "call"; readonly arrow: string } & Schemas["ArrowCall"];
+/** `asks`: a call to an agent waits for an answer of its owner. */
+export type CallMoment = {
+  readonly type: "call";
+  readonly arrow: string;
+  readonly asks?: boolean;
+} & Schemas["ArrowCall"];
 
 /** Any moment: rooms listen for the types that they know (see src/toolwire/canvas for who tells which). */
 export type Moment =

@@ -5,6 +5,7 @@ import type { Decision, Question, Row } from "./model.ts";
 
 const AT_ONCE = 500;
 const MOST_PAGES = 10;
+const MOST_OTHERS = 10;
 
 export interface Conversation {
   readonly id: string;
@@ -12,9 +13,9 @@ export interface Conversation {
   readonly at: string;
 }
 
-/** The owner's conversations with an agent, the latest first. */
+/** The owner's conversations with an agent, and those of others that go on now, the latest first. */
 export async function readConversations(agent: string): Promise<readonly Conversation[]> {
-  const latest = new Map<string, string>();
+  const latest = new Map<string, string>(await readOthers(agent));
   let after: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { limit: 200, ...(after === undefined ? {} : { after }) };
@@ -26,6 +27,17 @@ export async function readConversations(agent: string): Promise<readonly Convers
     if (!more) break;
   }
   return [...latest].map(([id, at]) => ({ id, at })).sort((one, other) => (one.at < other.at ? 1 : -1));
+}
+
+/** Where others wait for an answer of the agent, which may ask its owner for something meanwhile. */
+async function readOthers(agent: string): Promise<readonly (readonly [string, string])[]> {
+  const query = { agent, tool: "message", status: ["running" as const, "input_required" as const], limit: MOST_OTHERS };
+  const { calls } = await ask(api.GET("/api/v1/calls", { params: { query } }));
+  const others = calls.filter((call) => call.task_id === null);
+  const whole = await Promise.all(
+    others.map(({ call_id }) => ask(api.GET("/api/v1/calls/{call}", { params: { path: { call: call_id } } }))),
+  );
+  return whole.flatMap((call) => (call.context_id === null ? [] : [[call.context_id, call.started_at] as const]));
 }
 
 /** The rows of a conversation after an offset. */

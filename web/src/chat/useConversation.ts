@@ -34,11 +34,14 @@ export function useConversation(agent: string, card: string): ConversationView {
   const [state, setState] = useState<State>(NEW);
   const [others, setOthers] = useState<readonly Conversation[]>();
   const [problem, setProblem] = useState<string>();
+  const heard = useRef(new Set<string>());
+  /** Nobody has chosen what is shown, so that the first conversation may come by itself. */
+  const isUntouched = useRef(true);
   const latest = useRef(state);
   latest.current = state;
   const refresh = useReader(agent, latest, setState, setProblem);
 
-  const open = useCallback(
+  const show = useCallback(
     (channel: string | undefined) => {
       latest.current = { ...NEW, channel };
       setState(latest.current);
@@ -46,28 +49,38 @@ export function useConversation(agent: string, card: string): ConversationView {
     },
     [refresh],
   );
-  const list = useCallback(async (): Promise<readonly Conversation[]> => {
+  const list = useCallback(async (): Promise<void> => {
     const found = await readConversations(agent);
     setOthers(found);
-    return found;
-  }, [agent]);
+    if (isUntouched.current && latest.current.channel === undefined) show(found[0]?.id);
+  }, [agent, show]);
 
   useEffect(() => {
-    list().then(
-      (found) => open(found[0]?.id),
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  }, [list, open]);
+    list().catch((error: unknown) => setProblem(messageOf(error)));
+  }, [list]);
   useEffect(
     () =>
       onMoment((moment) => {
-        const { type, card: at } = moment as { readonly type: string; readonly card?: string };
-        if (type === "reset" || (type === "call" && at === card)) void refresh();
+        const { type, ...told } = moment as {
+          readonly type: string;
+          readonly card?: string;
+          readonly call_id?: string;
+        };
+        const isOurs = type === "call" && told.card === card;
+        if (type === "reset" || isOurs) void refresh();
+        if (!isOurs || told.call_id === undefined || heard.current.has(told.call_id)) return;
+        heard.current.add(told.call_id);
+        void list().catch(() => undefined); // it is read again with the next call
       }),
-    [card, refresh],
+    [card, list, refresh],
   );
 
+  const open = (channel: string | undefined): void => {
+    isUntouched.current = false;
+    show(channel);
+  };
   const send = async (message: string): Promise<boolean> => {
+    isUntouched.current = false;
     try {
       const task = await say(agent, message, latest.current.channel);
       const turn = { id: turnOf(task.task_id), said: message, pieces: [], end: undefined };
@@ -79,7 +92,6 @@ export function useConversation(agent: string, card: string): ConversationView {
       setState(latest.current);
       setProblem(undefined);
       void refresh();
-      void list();
       return true;
     } catch (error) {
       setProblem(messageOf(error));
