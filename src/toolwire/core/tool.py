@@ -9,9 +9,10 @@ from msgspec import Struct
 from toolwire.core.jsontypes import JsonObject
 
 RiskLevel = Literal["low", "medium", "high"]
-TaskMode = Literal["never", "optional", "required", "later"]
+TaskMode = Literal["never", "optional", "required", "later", "maybe"]
 """Whether calls of a tool are tasks: never, where the client knows tasks, or always, so that no other client has it.
-With "later", too, no other client has it, and a call becomes a task when the tool's body says so."""
+With "later", too, no other client has it, and a call becomes a task when the tool's body says so. With "maybe" it is
+the same, but other clients have it, too: they wait."""
 EMPTY_SCHEMA: JsonObject = {"type": "object", "properties": {}}
 
 
@@ -23,6 +24,7 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     `idempotent` says that running it twice does no harm, so it may be sent again after a crash.
     `strict` says that a text is never decoded where the schema wants something else (mcp.md S27).
     `task` says whether its calls are tasks, which may go on for `task_timeout_s` when their request is over.
+    `meta` is `_meta` as listed, which is for programs and no part of what a model reads.
     `risk_level`, `version`, `source`, `idempotent`, `strict` and what is said of time and tasks are ours and never go
     on MCP's wire.
     """
@@ -42,9 +44,10 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
     strict: bool = False
     task: TaskMode = "never"
     task_timeout_s: float | None = None
+    meta: JsonObject | None = msgspec.field(default=None, name="_meta")
 
     def definition(self) -> JsonObject:
-        """The tool as `tools/list` shows it: name, description and inputSchema always, the rest only when set."""
+        """What a model reads of the tool: name, description and inputSchema always, the rest only when set."""
         shown: JsonObject = {"name": self.name, "description": self.description, "inputSchema": self.input_schema}
         optional: dict[str, Any] = {
             "title": self.title,
@@ -54,6 +57,10 @@ class Tool(Struct, frozen=True, omit_defaults=True, rename="camel"):
         }
         shown.update({key: value for key, value in optional.items() if value is not None})
         return shown
+
+    def listed(self) -> JsonObject:
+        """The tool as `tools/list` shows it."""
+        return self.definition() if self.meta is None else {**self.definition(), "_meta": self.meta}
 
     def digest(self) -> str:
         """SHA-256 (hex) over everything a model reads, independent of key order; what consent and pinning compare."""

@@ -40,7 +40,7 @@ class Entry:
         self.handler: Handler = handler or provider.call
         self.is_prompt = is_prompt(self.handler)
         self.may_ask = may_ask(self.handler)
-        self.listing = msgspec.json.encode(tool.definition())
+        self.listing = msgspec.json.encode(tool.listed())
 
     def serves(self, tool: Tool, provider: Provider, delegate: Delegate | None) -> bool:
         """Whether this is the very entry that would be built for these."""

@@ -169,6 +169,7 @@ class RemoteAgent:
             tool.annotations,
             tool.icons,
             may_ask=True,
+            task=None if tool.task == "never" else tool.task,
         )
         try:
             check_skills([skill], compile_validator)

@@ -21,7 +21,7 @@ from toolwire.core.tool import Tool
 from toolwire.providers.remote_lists import Kept, Shelf
 from toolwire.providers.remote_scope import Report, Scopes
 from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, Patience, Server, SessionGone
-from toolwire.providers.remote_values import tools_of
+from toolwire.providers.remote_values import task_modes, tools_of
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -82,7 +82,7 @@ class RemoteProvider:
         timeout_s = self._patience.call_s
 
         def make(listed: tuple[Any, ...]) -> Mapping[str, Tool]:
-            return tools_of(listed, name, trust_annotations, timeout_s)
+            return tools_of(listed, name, trust_annotations, timeout_s, task_modes(self.client))
 
         self._tools = Kept(name, "tools", make, self._shelf, {})
 
@@ -201,9 +201,10 @@ class RemoteProvider:
         return min(call.deadline - time.time(), own)
 
     async def _send(self, connection: "RemoteConnection", call: Call, report: Report) -> Result:
-        if call.tool not in await self._tools.fresh(connection):
+        tools: Mapping[str, Tool] = await self._tools.fresh(connection)
+        if call.tool not in tools:
             raise ToolNotFound(f"{self.name} has no tool {call.tool!r}; list its tools to see what there is")
-        return await connection.call(self.name, call.tool, call.arguments, report)
+        return await connection.call(self.name, call.tool, call.arguments, report, tools[call.tool].task)
 
     async def _connected(self) -> "RemoteConnection":
         connection = self._connection
@@ -220,7 +221,7 @@ class RemoteProvider:
         if previous is not None and previous.over.is_set():
             self._check_pause(previous)
         connection = self._connection = _connection_type()(
-            self._server, self._patience, self._callbacks, self._tell, self._watched
+            self._server, self._patience, self._callbacks, self._tell, self._watched, self._scopes
         )
         self._tasks.start_soon(self._hold, connection, previous)
         return connection

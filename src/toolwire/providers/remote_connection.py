@@ -18,17 +18,19 @@ from mcp.client.streamable_http import streamable_http_client
 from toolwire.core.change import Change
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Result
+from toolwire.core.tool import TaskMode
 from toolwire.core.version import __version__
 from toolwire.providers.remote_answers import LIST_IS_OLD, call_ended, list_ended, request_ended
-from toolwire.providers.remote_changes import Following
+from toolwire.providers.remote_changes import MODERN, Following
 from toolwire.providers.remote_http import MAX_BODY_BYTES, http_client, shown_url
 from toolwire.providers.remote_lists import Fetched, fetch
 from toolwire.providers.remote_person import clocks_of
 from toolwire.providers.remote_questions import client_options, hear_logs
-from toolwire.providers.remote_scope import Report
+from toolwire.providers.remote_scope import Report, Scopes
 from toolwire.providers.remote_server import NO_CALLBACKS, Callbacks, HttpServer, Listing, Patience, Server
 from toolwire.providers.remote_stdio import Tail, child_process
 from toolwire.providers.remote_streams import watched
+from toolwire.providers.remote_tasks import TasksExtension, call_as_task
 from toolwire.providers.remote_values import result_of
 
 T = TypeVar("T")
@@ -54,6 +56,7 @@ class RemoteConnection:
         callbacks: Callbacks = NO_CALLBACKS,
         tell: Callable[[Change], None] = lambda _: None,
         watched: set[str] | None = None,
+        scopes: Scopes | None = None,
     ) -> None:
         self.client: Client | None = None
         self.settled = anyio.Event()
@@ -65,6 +68,7 @@ class RemoteConnection:
         self._patience = patience
         self._callbacks = callbacks
         self._clocks = clocks_of(getattr(server, "auth", None))
+        self._scopes = scopes or Scopes()
         self._tail = Tail()
         self._ended = anyio.Event()
         self._closed = False
@@ -136,8 +140,10 @@ class RemoteConnection:
         self.worked = True
         return answer
 
-    async def call(self, name: str, tool: str, arguments: JsonObject, report: Report) -> Result:
-        """The result of one call, whole.
+    async def call(
+        self, name: str, tool: str, arguments: JsonObject, report: Report, task: TaskMode = "never"
+    ) -> Result:
+        """The result of one call, whole; of one that the server makes a task of, too. `task` is as in `task_modes`.
 
         Raises:
             ToolwireError: the server has not answered, or with something that is no result.
@@ -146,7 +152,12 @@ class RemoteConnection:
         Cancellation: the server is told to stop.
         """
         try:
-            answer = await self._up().call_tool(tool, arguments, progress_callback=report)
+            client = self._up()
+            by_us = client.protocol_version != MODERN and (self._callbacks.tasks or task == "required")
+            if by_us and task != "never":
+                answer = await call_as_task(client.session, tool, arguments, report, self._scopes.current())
+            else:
+                answer = await client.call_tool(tool, arguments, progress_callback=report)
             self.worked = True
             return result_of(answer)
         except (MCPError, pydantic.ValidationError, RuntimeError) as error:
@@ -177,6 +188,7 @@ class RemoteConnection:
                 message_handler=self.following.heard,
                 mode="legacy" if self._server.protocol == "legacy" else "auto",
                 cache=None,
+                extensions=[TasksExtension(self._scopes)] if self._callbacks.tasks else None,
                 **client_options(self._callbacks),
             )
             await stack.enter_async_context(client)

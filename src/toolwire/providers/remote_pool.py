@@ -21,6 +21,7 @@ from toolwire.core.change import Change
 from toolwire.core.errors import ServiceUnavailable
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject, as_object
+from toolwire.core.tasking import task_maker_of
 from toolwire.providers.remote import RemoteProvider
 from toolwire.providers.remote_lists import Shelf
 from toolwire.providers.remote_scope import Scopes
@@ -105,13 +106,17 @@ class RemotePool:
         self._listeners.append(listener)
 
     @asynccontextmanager
-    async def lease(self, caller: Caller, emit: Emit | None = None) -> AsyncGenerator[RemoteProvider]:
+    async def lease(
+        self, caller: Caller, emit: Emit | None = None, *, tasks: bool = False
+    ) -> AsyncGenerator[RemoteProvider]:
         """The caller's session, for one call or request, which `emit` belongs to.
+
+        With `tasks`, or where the client behind it takes one, the server may make a task of a call.
 
         Raises:
             ServiceUnavailable: every session that there may be is at work, or the pool is closed.
         """
-        member = self._member(caller, emit)
+        member = self._member(caller, emit, tasks)
         member.users += 1
         try:
             yield member.provider
@@ -128,10 +133,10 @@ class RemotePool:
             for member in members:
                 closing.start_soon(member.provider.aclose)
 
-    def _member(self, caller: Caller, emit: Emit | None) -> "_Member":
+    def _member(self, caller: Caller, emit: Emit | None, tasks: bool) -> "_Member":
         if self._over.is_set():
             raise ServiceUnavailable(f"{self.name} is not available: its client was closed")
-        asked = _what_can_be_asked(emit)
+        asked = _what_can_be_asked(emit, tasks)
         key = (*self._whose(caller), *asked)
         member = self._members.get(key)
         if member is None:
@@ -167,7 +172,7 @@ class RemotePool:
         return _Member(provider, anyio.current_time())
 
     def _answering(self, scopes: Scopes, asked: "_Askable") -> Callbacks:
-        forms, sampling, roots = asked
+        forms, sampling, roots, tasks = asked
         given = self._callbacks
         return Callbacks(
             elicit=_asking(scopes, "elicitation/create") if forms else given.elicit,
@@ -176,6 +181,7 @@ class RemotePool:
             log=_logging(scopes) if self._rules.relay_logs else given.log,
             log_level="debug" if self._rules.relay_logs else given.log_level,
             sampling=given.sampling if sampling is None else {name: {} for name in sampling},
+            tasks=tasks or given.tasks,
         )
 
     def _make_room(self) -> None:
@@ -215,9 +221,9 @@ class RemotePool:
             listener(change)
 
 
-_Askable: TypeAlias = tuple[bool, tuple[str, ...] | None, bool]
-"""What a client can be asked: to fill in forms, to sample (and what of that), for its roots."""
-_Key: TypeAlias = tuple[str, str, str, bool, tuple[str, ...] | None, bool]
+_Askable: TypeAlias = tuple[bool, tuple[str, ...] | None, bool, bool]
+"""What a client can be asked: to fill in forms, to sample (and what of that), for its roots; and to take tasks."""
+_Key: TypeAlias = tuple[str, str, str, bool, tuple[str, ...] | None, bool, bool]
 
 
 class _Member:
@@ -229,15 +235,17 @@ class _Member:
         self.idle_since = now
 
 
-def _what_can_be_asked(emit: Emit | None) -> _Askable:
+def _what_can_be_asked(emit: Emit | None, tasks: bool) -> _Askable:
+    tasks = tasks or (emit is not None and task_maker_of(emit) is not None)
     asker = None if emit is None else asker_of(emit)
     if asker is None:
-        return False, None, False
+        return False, None, False, tasks
     sampling = as_object(asker.can.get("sampling"))
     return (
         is_declared(asker.can, "elicitation") or is_declared(asker.can, "elicitation.url"),
         None if sampling is None else tuple(sorted({"tools", "context"} & sampling.keys())),
         is_declared(asker.can, "roots"),
+        tasks,
     )
 
 

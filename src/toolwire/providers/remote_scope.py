@@ -5,6 +5,7 @@ call, and the official client handles it in that call's context. Else it belongs
 """
 
 import math
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ from toolwire.core.asking import AskMethod, NobodyToAsk, Question, asker_of
 from toolwire.core.event import Log, Progress
 from toolwire.core.handler import Emit
 from toolwire.core.jsontypes import JsonObject
+from toolwire.core.tasking import task_maker_of
 
 
 class Report(Protocol):
@@ -50,6 +52,21 @@ class Scope:
             number = 1.0 if self._last == -math.inf else self._last + 1
         self._last = number
         self._emit(Progress(number, total, message))
+
+    async def tell(self, message: str) -> None:
+        """Pass on what the server says of how far it is, where it gives no number."""
+        await self.report(math.nan, None, message)
+
+    async def become_task(self) -> None:
+        """The server has made a task of the call: it is one for our client, too, if that takes one.
+
+        Raises:
+            StoreUnavailable: the task cannot be committed.
+        """
+        make_task = task_maker_of(self._emit)
+        if make_task is not None:
+            left_s = await make_task() - time.time()
+            self._limit.deadline = anyio.current_time() + max(0.0, left_s)
 
     def log(self, params: JsonObject) -> None:
         """Pass a log message on."""

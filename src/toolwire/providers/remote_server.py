@@ -85,6 +85,7 @@ class Callbacks(Struct, frozen=True):
         log: told of each log message, the params of `notifications/message`; must neither block nor raise.
         log_level: from which level on.
         sampling: what of sampling is declared, such as `{"tools": {}}`.
+        tasks: whether a call may become a task, which is then followed.
     """
 
     elicit: Ask | None = None
@@ -93,6 +94,7 @@ class Callbacks(Struct, frozen=True):
     log: Callable[[JsonObject], None] | None = None
     log_level: LogLevel = "debug"
     sampling: JsonObject | None = None
+    tasks: bool = False
 
 
 NO_CALLBACKS = Callbacks()

@@ -67,9 +67,13 @@ class _WatchedStream:
 def _typed(received: Any) -> Any:
     """`received`; a result that does not say of which type it is is complete, which the official client does not know.
 
-    Spec: MCP 2026-07-28, basic/patterns/mrtr.
+    Nor does it know that a call of 2025-11-25 may be answered with a task, which has no content.
+    Spec: MCP 2026-07-28, basic/patterns/mrtr; MCP 2025-11-25, basic/utilities/tasks.
     """
     result: object = getattr(getattr(received, "message", None), "result", None)
     if isinstance(result, dict):
-        cast("dict[str, Any]", result).setdefault("resultType", "complete")
+        given = cast("dict[str, Any]", result)
+        given.setdefault("resultType", "complete")
+        if isinstance(given.get("task"), dict):
+            given.setdefault("content", [])
     return received

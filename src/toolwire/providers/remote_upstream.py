@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.core.call import Call, Caller
 from toolwire.core.change import Change, ListChanged, Listed
@@ -20,6 +21,7 @@ from toolwire.providers.remote import RemoteProvider
 from toolwire.providers.remote_library import RemoteLibrary
 from toolwire.providers.remote_pins import PROMPT, Definition, Held, Judged, PinStore, judge, key_of, pin_of
 from toolwire.providers.remote_pool import RemotePool
+from toolwire.providers.remote_values import needs_tasks
 from toolwire.providers.schema import compile_validator
 
 LOGGER = logging.getLogger("toolwire.remote")
@@ -123,7 +125,7 @@ class Upstream:
         """
         changed: set[Listed] = set()
         async with self._pool.lease(self._lister) as provider:
-            tools = [tool for tool in await provider.current(max_age_s) if self._fits(tool)]
+            tools = [_offered(tool) for tool in await provider.current(max_age_s) if self._fits(tool)]
             offers = _about(provider, self._pool.name).offers
             if "resources" in offers and await self.library.renew(provider, "resources", max_age_s):
                 changed.add("resources")
@@ -176,15 +178,24 @@ class Upstream:
         """
         held = await self._held_now(call.tool)
         if held is None:
-            async with self._pool.lease(call.caller, emit) as provider:
-                now = await self._found(provider, call.tool)
-                pin = self._judged.pins.get(call.tool)
-                if pin is not None and pin.digest == now.digest():
-                    return await provider.call(call, emit)
+            result = await self._called(call, emit)
+            if isinstance(result, Result) and needs_tasks(result):  # then they are followed for a client without
+                result = await self._called(call, emit, tasks=True)
+            if isinstance(result, Result):
+                return result
             await self.renew()
-            held = Held(now, None if pin is None else pin.tool)
+            held = result
             self._news.set()
         raise self._not_accepted(f"tool {call.tool!r}", held)
+
+    async def _called(self, call: Call, emit: Emit, tasks: bool = False) -> Result | Held:
+        """What a call gives; or why it was not made."""
+        async with self._pool.lease(call.caller, emit, tasks=tasks) as provider:
+            now = await self._found(provider, call.tool)
+            pin = self._judged.pins.get(call.tool)
+            if pin is not None and pin.digest == now.digest():
+                return await provider.call(call, emit)
+        return Held(now, None if pin is None else pin.tool)
 
     async def check_prompt(self, name: str) -> None:
         """Look whether a prompt is what was accepted.
@@ -281,6 +292,11 @@ class Upstream:
             self._news.set()
         else:
             self._tell(change)
+
+
+def _offered(tool: Tool) -> Tool:
+    """A tool as our clients have it: where it has to be a task there, those wait that know none."""
+    return replace(tool, task="maybe") if tool.task == "required" else tool
 
 
 def _about(provider: RemoteProvider, name: str) -> About:

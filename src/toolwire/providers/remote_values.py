@@ -1,16 +1,18 @@
 """From the official MCP client's values to ours: tools with their grade, results whole; it opens no connection."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolwire.core.errors import InvalidAgentResponse, ServiceUnavailable
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.errors import InvalidAgentResponse, MissingCapability, ServiceUnavailable
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.result import TOOL_FAILED, Content, Failure, Result, Text
-from toolwire.core.tool import RiskLevel, Tool
+from toolwire.core.tool import RiskLevel, TaskMode, Tool
+from toolwire.wire.mcp.handshake import TASKS
 
 if TYPE_CHECKING:
-    from mcp import types
+    from mcp import Client, types
 
 NO_REASON = "the tool failed and did not say why"
 
@@ -27,7 +29,9 @@ def grade(annotations: JsonObject | None, trusted: bool) -> RiskLevel:
     return "low" if trusted and hints.get("readOnlyHint") is True else "medium"
 
 
-def tool_of(listed: "types.Tool", source: str, trusted: bool, timeout_s: float | None) -> Tool:
+def tool_of(
+    listed: "types.Tool", source: str, trusted: bool, timeout_s: float | None, task: TaskMode = "never"
+) -> Tool:
     """The tool as it was listed; its version is the beginning of its digest."""
     annotations = None
     if listed.annotations is not None:
@@ -44,12 +48,20 @@ def tool_of(listed: "types.Tool", source: str, trusted: bool, timeout_s: float |
         risk_level=grade(annotations, trusted),
         timeout_s=timeout_s,
         source=source,
+        task=task,
+        meta=listed.meta,
     )
     return msgspec.structs.replace(made, version=made.digest()[:16])
 
 
-def tools_of(listed: "tuple[types.Tool, ...]", name: str, trusted: bool, timeout_s: float | None) -> dict[str, Tool]:
-    """Tools by their names; `name` is what messages call the server.
+def tools_of(
+    listed: "tuple[types.Tool, ...]",
+    name: str,
+    trusted: bool,
+    timeout_s: float | None,
+    task_of: "Callable[[types.Tool], TaskMode]" = lambda _: "never",
+) -> dict[str, Tool]:
+    """Tools by their names; `name` is what messages call the server, `task_of` says whether calls may be tasks there.
 
     Raises:
         ServiceUnavailable: two have the same.
@@ -58,8 +70,42 @@ def tools_of(listed: "tuple[types.Tool, ...]", name: str, trusted: bool, timeout
     for each in listed:
         if each.name in tools:
             raise ServiceUnavailable(f"{name} lists two tools named {each.name!r}")
-        tools[each.name] = tool_of(each, f"mcp:{name}", trusted, timeout_s)
+        tools[each.name] = tool_of(each, f"mcp:{name}", trusted, timeout_s, task_of(each))
     return tools
+
+
+def task_modes(client: "Client | None") -> "Callable[[types.Tool], TaskMode]":
+    """Whether calls of a server's tools may be tasks there.
+
+    "required" says that the server wants to be asked for a task, as one of 2025-11-25 may; "maybe" that it decides, or
+    takes it either way.
+    """
+    has: Any = None if client is None else client.server_capabilities
+    if has is not None and TASKS in (has.extensions or {}):
+        return lambda _: "maybe"
+    requests: Any = None if has is None or has.tasks is None else has.tasks.requests
+    if requests is None or requests.tools is None or requests.tools.call is None:
+        return lambda _: "never"
+    return _legacy_mode
+
+
+def _legacy_mode(listed: "types.Tool") -> TaskMode:
+    match None if listed.execution is None else listed.execution.task_support:
+        case "required":
+            return "required"
+        case "optional":
+            return "maybe"
+        case _:
+            return "never"
+
+
+def needs_tasks(result: Result) -> bool:
+    """Whether a call was refused because its client does not declare that it knows tasks."""
+    error = result.error
+    if error is None or error.code != MissingCapability.code:
+        return False
+    wanted = as_object((error.data or {}).get("requiredCapabilities")) or {}
+    return TASKS in (as_object(wanted.get("extensions")) or {})
 
 
 def result_of(answer: "types.CallToolResult") -> Result:

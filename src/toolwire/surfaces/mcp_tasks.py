@@ -30,6 +30,8 @@ from toolwire.wire.mcp.tasks import (
     require_tasks,
 )
 
+LATER = frozenset({"later", "maybe"})
+"""With these a call becomes a task when its body says so."""
 GRACE_S = 0.1
 """How long a call that may be a task has to end before its client is told of one: what is quick needs no polling."""
 
@@ -41,10 +43,10 @@ def task_terms(engine: Engine, asked: Asked, call: Call, tool: Tool) -> TaskTerm
         MissingCapability: the tool's calls are always tasks, and this client does not know them.
     """
     if not asked.modern or not knows_tasks(call.client_capabilities):
-        if tool.task != "optional":
+        if tool.task not in ("optional", "maybe"):
             require_tasks(None, f"the tool {tool.name!r}")
         return None
-    return None if tool.task == "later" else _terms(engine, tool)
+    return None if tool.task in LATER else _terms(engine, tool)
 
 
 async def submit_task(engine: Engine, asked: Asked, call: Call, terms: TaskTerms) -> Submission:
@@ -83,7 +85,7 @@ async def submit_task(engine: Engine, asked: Asked, call: Call, terms: TaskTerms
 def let_become_task(engine: Engine, asked: Asked, record: Record, turned: Callable[[], None]) -> None:
     """Give a call that is about to begin what makes a task of it, if its tool wants that; `turned` is told then."""
     entry = asked.endpoint.catalog.get(record.call.tool)
-    if entry is None or entry.tool.task != "later" or not knows_tasks(record.call.client_capabilities):
+    if entry is None or entry.tool.task not in LATER or not knows_tasks(record.call.client_capabilities):
         return
     terms = _terms(engine, entry.tool)
 
@@ -104,7 +106,7 @@ def created_reply(engine: Engine, asked: Asked, submission: Submission, terms: T
     record = submission.record
     entry = asked.endpoint.catalog.get(record.call.tool)
     mode = "never" if entry is None else entry.tool.task
-    is_task = record.call.task is not None if mode == "later" else terms is not None
+    is_task = record.call.task is not None if mode in LATER else terms is not None
     if not is_task or (record.over and mode == "optional"):
         return None
     body = result_body(asked.message.id, created_result(begun(engine, record), asked.endpoint.stamp))
