@@ -37,9 +37,7 @@ class Screen:
 
     def ask_as(self, key: str, method: str, path: str, body: Any = None) -> Any:
         """The same with another key than the owner's."""
-        answer = self._client.request(
-            method, f"/api/v1{path}", json=body, headers={"authorization": f"Bearer {key}"}
-        )
+        answer = self._client.request(method, f"/api/v1{path}", json=body, headers={"authorization": f"Bearer {key}"})
         assert answer.is_success, answer.text
         return answer.json()["data"] if answer.content else None
 

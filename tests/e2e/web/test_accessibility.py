@@ -88,3 +88,13 @@ def test_a_canvas_with_every_kind_of_card_has_no_serious_fault(
 def test_an_empty_canvas_has_no_serious_fault(screen: Screen) -> None:
     page = screen.window(f"/w/{screen.workspace()}", reduced_motion="reduce")
     assert faults(settled(page)) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("key", ["Control+k", "w", "F2", "?"])
+def test_a_window_above_the_canvas_has_no_serious_fault(screen: Screen, furnished: str, key: str, theme: str) -> None:
+    page = screen.window(f"/w/{furnished}", color_scheme=theme, reduced_motion="reduce")
+    page.get_by_role("heading", name="Scout").click()
+    page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert faults(settled(page)) == []

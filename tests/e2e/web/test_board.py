@@ -167,3 +167,16 @@ def test_a_question_mark_lists_the_keys_and_a_phone_shows_the_board(screen: Scre
     expect(phone.card("Shell")).to_be_visible()
     width = phone.page.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+def test_cards_are_moved_and_resized_by_keys(screen: Screen) -> None:
+    board = furnished(screen)
+    board.card("Plan").focus()
+    for key in ("Space", "ArrowRight", "ArrowDown"):
+        board.page.keyboard.press(key)
+    expect(board.page.get_by_role("button", name="Undo")).to_be_enabled()
+    board.page.keyboard.press("Alt+ArrowRight")
+    other = BoardPage(screen, board.workspace)
+    expect(other.card("Plan")).to_have_css("width", "260px")
+    plan = next(card for card in board.kept()["cards"] if card["title"] == "Plan")
+    assert (plan["x"] > 480, plan["y"] > -220, plan["width"]) == (True, True, 260)

@@ -49,6 +49,7 @@ function Shortcuts() {
   const more = [
     ["Tab", "canvas.keys.tab"],
     ["← ↑ → ↓", "canvas.keys.move"],
+    [`${shownKeys("alt")} ← ↑ → ↓`, "canvas.keys.size"],
     ["Shift", "canvas.keys.shift"],
     [shownKeys("mod"), "canvas.keys.mod"],
   ] as const;

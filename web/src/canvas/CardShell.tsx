@@ -3,7 +3,7 @@
 import { Handle, type NodeProps, NodeResizer, type ResizeParams } from "@xyflow/react";
 import { memo, useState } from "react";
 import { AgentBody } from "../agents/AgentBody.tsx";
-import { type Card, type Kind, obstacle } from "../board/model.ts";
+import { type Card, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { changeCard, useBoard } from "../board/store.ts";
 import { useActivity } from "../calls/activity.ts";
@@ -11,17 +11,9 @@ import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
 import { SIDES } from "./handles.ts";
-import { KIND_ICONS } from "./kinds.ts";
+import { KIND_ICONS, LEAST } from "./kinds.ts";
 import { NoteBody } from "./NoteBody.tsx";
 import { openWindow, useView } from "./view.ts";
-
-const LEAST: Readonly<Record<Kind, { readonly minWidth: number; readonly minHeight: number }>> = {
-  agent: { minWidth: 200, minHeight: 100 },
-  card: { minWidth: 200, minHeight: 120 },
-  terminal: { minWidth: 280, minHeight: 160 },
-  note: { minWidth: 140, minHeight: 90 },
-  group: { minWidth: 200, minHeight: 120 },
-};
 
 /** Where nothing can hover, arrows begin at handles that are always there. */
 const CANNOT_HOVER = window.matchMedia("(hover: none)").matches;

@@ -1,6 +1,5 @@
 /** The palette: everything that can be put on the board, and what can be done with it; it opens with the list in view. */
 
-import { Keyboard, Wand2 } from "lucide-react";
 import { api, ask } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { shownKeys } from "../app/shortcuts.ts";
@@ -10,6 +9,7 @@ import { useSelection } from "../board/selection.ts";
 import { useBoard } from "../board/store.ts";
 import { type Text, useText } from "../i18n/text.ts";
 import { type Choice, Picker } from "../ui/Picker.tsx";
+import { iconOf } from "./command-icons.ts";
 import { COMMANDS, chooseOnly } from "./commands.ts";
 import { KIND_ICONS } from "./kinds.ts";
 import { placeForNew } from "./place.ts";
@@ -106,7 +106,7 @@ function commandChoices(text: Text): readonly Choice[] {
   return COMMANDS.filter((one) => one.id !== "add" && one.id !== "none" && one.isPossible()).map((one) => ({
     id: `do-${one.id}`,
     section: text("canvas.palette.do"),
-    icon: one.id === "help" ? Keyboard : Wand2,
+    icon: iconOf(one.id),
     name: text(one.name),
     keys: shownKeys(one.keys[0] ?? ""),
     run: one.run,

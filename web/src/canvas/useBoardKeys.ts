@@ -3,16 +3,21 @@
 import { useEffect } from "react";
 import { hasKeys, isWriting } from "../app/shortcuts.ts";
 import { clipIn, copies, moveTo } from "../board/clip.ts";
-import { editBoard } from "../board/store.ts";
+import { sizeOf } from "../board/model.ts";
+import { useSelection } from "../board/selection.ts";
+import { editBoard, useBoard } from "../board/store.ts";
 import { addCopies, COMMANDS, chooseOnly } from "./commands.ts";
+import { LEAST } from "./kinds.ts";
 import { placeForNew } from "./place.ts";
 import { middleOfView, useView } from "./view.ts";
 
 export function useBoardKeys(): void {
   useEffect(() => {
+    document.addEventListener("keydown", onSizeKey, true); // before React Flow, which moves a card by these keys
     document.addEventListener("keydown", onKey);
     document.addEventListener("paste", onPaste);
     return () => {
+      document.removeEventListener("keydown", onSizeKey, true);
       document.removeEventListener("keydown", onKey);
       document.removeEventListener("paste", onPaste);
     };
@@ -27,6 +32,32 @@ function onKey(event: KeyboardEvent): void {
   if (found.id === "copy" && String(window.getSelection()).length > 0) return; // a text is marked: it is copied
   event.preventDefault();
   found.run();
+}
+
+const SIZES: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowRight: [20, 0],
+  ArrowLeft: [-20, 0],
+  ArrowDown: [0, 20],
+  ArrowUp: [0, -20],
+};
+
+/** Alt and an arrow key make what is chosen larger or smaller. */
+function onSizeKey(event: KeyboardEvent): void {
+  const by = SIZES[event.key];
+  const { cards } = useSelection.getState();
+  if (!event.altKey || by === undefined || cards.length === 0 || isElsewhere(event.target)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const { board } = useBoard.getState();
+  const chosen = cards.flatMap((id) => board.cards[id] ?? []);
+  void editBoard(
+    chosen.map((card) => {
+      const { width, height } = sizeOf(card);
+      const { minWidth, minHeight } = LEAST[card.kind];
+      const size = { width: Math.max(minWidth, width + by[0]), height: Math.max(minHeight, height + by[1]) };
+      return { change: "put_card", id: card.id, ...size };
+    }),
+  );
 }
 
 /** A text from another program becomes a note. */
