@@ -12,6 +12,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Coroutine, Generator
 from contextvars import Context, copy_context
+from functools import partial
 from types import coroutine
 from typing import Any, Final
 
@@ -291,14 +292,14 @@ class FastConnection(HttpConnection):
         if wake is not None and not wake.done():
             self._next = whole
             wake.set_result(None)
-        elif self._task is None:
+        elif self._task is None or self._task.done():  # its callback comes after what the loop has read meanwhile
             self._next = whole
             self._task = self.loop.create_task(self._serve())
             self.tasks.add(self._task)
             self._task.add_done_callback(self._served)
         else:  # an app that goes on after its answer must not hold up the next one
             whole.in_asgi()
-            self._start_asgi_task(whole, self._app)
+            self._start_asgi_task(whole, partial(_call_and_part, self._app))
 
     async def _serve(self) -> None:
         """Serve one request after the other, up to one that has to wait: what that leaves in its task ends with it."""
@@ -328,7 +329,16 @@ class FastConnection(HttpConnection):
 
     def _served(self, task: "asyncio.Task[None]") -> None:
         self.tasks.discard(task)
-        self._task = self._wake = None
+        if self._task is task:
+            self._task = self._wake = None
+
+
+async def _call_and_part(app: Any, scope: Any, receive: Any, send: Any) -> None:
+    """Call an app, and leave no cycle of the request and its scope behind for the collector."""
+    try:
+        await app(scope, receive, send)
+    finally:
+        scope["extensions"] = {}
 
 
 def _as_app(rest: Awaitable[None] | None) -> Any:

@@ -344,6 +344,7 @@ class Courier:
                 self._tell_cancelled(delivery)
             raise
         finally:
+            delivery.commit = None  # which has the delivery: no work for the collector
             desk.withdraw(delivery)
             if not self._cut_off(delivery):
                 self._end(channel, delivery)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.cli.test_http_fast import HEAD, META, Recording, answers, request, talking
 from toolwire.cli.http_connection import HttpConnection
-from toolwire.cli.http_fast import FastConnection
+from toolwire.cli.http_fast import FastConnection, WholeRequest
 from toolwire.compose import open_tool_server
 from toolwire.sdk import ToolContext, tool
 
@@ -83,3 +83,25 @@ async def test_a_connection_that_was_reset_is_let_go_of_at_once():
         while made[0]() is not None:
             gc.collect()
             await anyio.lowlevel.checkpoint()
+
+
+async def test_requests_that_overtake_what_an_app_does_after_its_answer_leave_nothing_for_the_collector():
+    go_home = anyio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+        await go_home.wait()
+
+    gc.collect()
+    gc.disable()
+    try:
+        async with talking(app) as talk:
+            for _ in range(5):
+                await talk.ask(request(b"x"))
+            go_home.set()
+            await anyio.wait_all_tasks_blocked()
+            left = [one for one in gc.get_objects() if type(one) is WholeRequest]
+    finally:
+        gc.enable()
+    assert len(left) <= 1  # that of the connection's last request

@@ -1,5 +1,6 @@
 """A call's way to an agent and back (gateway.md 1H, 1I, 14, 39-42, D12, D13, D16, D19)."""
 
+import gc
 from typing import Any
 
 import anyio
@@ -9,6 +10,7 @@ from tests.unit.gateway.service import Service, open_service
 from toolwire.core.call import Caller
 from toolwire.core.errors import AgentOffline, ServiceTimeout
 from toolwire.core.result import Text
+from toolwire.gateway.delivery import Delivery
 from toolwire.wire.link import Published, Read, Refused, Rows
 
 
@@ -353,6 +355,24 @@ async def test_plain_calls_leave_a_transcript_and_nothing_in_memory():
         history = await service.channels.history(channel)
         assert [row.type for row in history.messages] == ["chat_message", "agent_reply"]
         assert channel.is_closed(service.clock.now())
+
+
+async def test_a_call_that_is_over_leaves_nothing_for_the_collector():
+    async with open_service() as service:
+        agent_id, agent_key = await service.agent("echo")
+        async with service.link(agent_key, "echo") as agent:
+            gc.collect()
+            gc.disable()
+            try:
+                for key in ("k1", None):
+                    calling = service.call(agent_id, "echo", context_id=f"ch_{key}", idempotency_key=key)
+                    agent.publish(await agent.delivered(), text="done")
+                    await calling.end()
+                del calling
+                await _written(service)
+                assert [one for one in gc.get_objects() if type(one) is Delivery] == []
+            finally:
+                gc.enable()
 
 
 async def _written(service: Service) -> None:
