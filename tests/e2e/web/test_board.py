@@ -28,7 +28,9 @@ def test_an_empty_board_offers_three_things_to_do(screen: Screen) -> None:
     start.get_by_role("button", name="Connect an agent").click()
     expect(board.page.get_by_role("group", name="Agent: agent")).to_be_visible()
     expect(start).to_be_hidden()
-    expect(board.page.get_by_role("complementary", name="Details")).to_be_visible()
+    details = board.page.get_by_role("complementary", name="Details")
+    details.get_by_role("tab", name="Connect").click()
+    expect(details.get_by_role("region", name="Key", exact=True)).to_contain_text("agk_")
 
 
 def test_what_one_browser_adds_and_writes_another_sees_and_takes_back(screen: Screen) -> None:
