@@ -5,7 +5,7 @@ runs nothing of them. Who wants to know when one is accepted, switched or remove
 """
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -21,6 +21,7 @@ from toolwire.canvas.ledger import Ledger, assigned, names_of, released
 from toolwire.canvas.package_check import missing_files
 from toolwire.canvas.package_tree import files_of, tree_hash
 from toolwire.canvas.sources import Source, fetch, find_manifest, read_source
+from toolwire.canvas.uploads import Upload, uploaded_source
 from toolwire.card.manifest import Finding, Manifest, check_manifest, read_manifest
 from toolwire.core.errors import Conflict, ConsentRequired, Forbidden, InvalidParam, PackageNotFound
 from toolwire.core.ids import new_id
@@ -197,15 +198,29 @@ class Packages:
         """
         trusted = self._trusts(owner)
         read = await anyio.to_thread.run_sync(partial(read_source, source, may_read_files=trusted))  # looks at files
+        return await self._take(owner, partial(fetch, read), lambda _: read)
+
+    async def add_upload(self, owner: str, upload: Upload) -> Offer:
+        """The same with an archive that is sent; one of the same name is its update.
+
+        Raises:
+            InvalidParam, Forbidden, PayloadTooLarge, Conflict: as `add`.
+        """
+        return await self._take(owner, upload.unpack, lambda version: uploaded_source(version.manifest.name))
+
+    async def _take(
+        self, owner: str, bring: Callable[[Path], Awaitable[None]], source_of: Callable[[Version], Source]
+    ) -> Offer:
         incoming = self._folder / "incoming" / new_id("in")
         await anyio.to_thread.run_sync(lambda: incoming.parent.mkdir(parents=True, exist_ok=True))
-        await fetch(read, incoming)
+        await bring(incoming)
         try:
             version, warnings = await anyio.to_thread.run_sync(_read_version, incoming)
-            if version.manifest.is_python and not trusted:
+            if version.manifest.is_python and not self._trusts(owner):
                 raise Forbidden("a Python card runs on this machine, which only the owner who has set it up may allow")
+            source = source_of(version)
             async with self._changing:
-                package = self._known(owner, read) or self._new(owner, read)
+                package = self._known(owner, source) or self._new(owner, source)
                 await anyio.to_thread.run_sync(_keep_tree, incoming, self._tree(package.id, version.digest))
                 return Offer(await self._offer(package, version), warnings)
         finally:

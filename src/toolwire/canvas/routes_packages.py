@@ -14,13 +14,14 @@ from toolwire.canvas.card_storage import CardStorage, copy_holder
 from toolwire.canvas.consent import changes, everything_allowed, reach, risk_of
 from toolwire.canvas.packages import Offer, Package, Packages
 from toolwire.canvas.rest import OwnerReader, path_param
+from toolwire.canvas.uploads import Upload
 from toolwire.canvas.workspaces import Workspaces
 from toolwire.card.manifest import Manifest, Permission, ToolSpec
 from toolwire.core.board import removal
 from toolwire.core.errors import Conflict, InvalidParam
 from toolwire.core.jsontypes import JsonObject
-from toolwire.surfaces.described import described, query
-from toolwire.surfaces.rest import answer, done
+from toolwire.surfaces.described import Described, described, marked, query
+from toolwire.surfaces.rest import answer, body_pieces, done
 from toolwire.wire.answers.packages import CardPackage, CardPackages, ConsentedPackage
 from toolwire.wire.rest import rfc3339
 
@@ -68,6 +69,7 @@ class PackageRoutes:
         base = "/api/v1/card-packages"
         return (
             Route(base, self.add, methods=["POST"]),
+            Route(base + "/uploads", self.upload, methods=["POST"]),
             Route(base, self.list, methods=["GET"]),
             Route(base + "/{package}", self.show, methods=["GET"]),
             Route(base + "/{package}", self.remove, methods=["DELETE"]),
@@ -80,6 +82,23 @@ class PackageRoutes:
         owner = self._reader.owner(request).owner
         body = await self._reader.body(request, NewPackage)
         return answer(self._shown(await self._packages.add(owner, body.source)), 201)
+
+    @marked(
+        Described(
+            CardPackage,
+            201,
+            ("oag",),
+            body=bytes,
+            body_media="*/*",
+            parameters=(query("filename", "what the archive is called, with its ending"),),
+            errors=("invalid_param", "conflict", "payload_too_large"),
+        )
+    )
+    async def upload(self, request: Request) -> Response:
+        """Install a package from an archive that is sent, or update it; see `POST /card-packages`."""
+        owner = self._reader.owner(request).owner
+        upload = Upload(request.query_params.get("filename", ""), body_pieces(request))
+        return answer(self._shown(await self._packages.add_upload(owner, upload)), 201)
 
     @described("oag", CardPackages)
     async def list(self, request: Request) -> Response:

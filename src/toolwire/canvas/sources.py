@@ -25,18 +25,19 @@ MAX_ARCHIVE_BYTES: Final = 50 * 1024 * 1024
 GIT_TIMEOUT_S: Final = 120.0
 _CHUNK_BYTES = 256 * 1024
 
-Kind: TypeAlias = Literal["dir", "archive", "git"]
+Kind: TypeAlias = Literal["dir", "archive", "git", "upload"]
 
 _GIT_URL = re.compile(r"(git\+)?(https|ssh|git|file)://\S+|git@[\w.-]+:\S+")
 _SHORT = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)(?P<folder>/[\w./-]+)?(@(?P<ref>[\w./-]+))?")
 _REF = re.compile(r"[A-Za-z0-9][\w./-]{0,200}")
-_ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
+ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
 class Source(Struct, frozen=True):
     """Where a package comes from. `identity` names it for ever: two packages of one name are told apart by it.
 
-    `place` is a path, or a repository's URL; `folder` is the package's place in it, `ref` a branch, tag or commit.
+    `place` is a path, a repository's URL, or the name of a package that was uploaded; `folder` is the package's place
+    in it, `ref` a branch, tag or commit.
     """
 
     kind: Kind
@@ -125,10 +126,10 @@ def _local_source(path: Path) -> Source:
         is_file = resolved.is_file()
     except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, or no path at all
         raise InvalidParam(f"{str(path)[:200]!r} cannot be read: {error.args[-1]}", param="source") from None
-    if is_file and resolved.name.endswith(_ARCHIVES):
+    if is_file and resolved.name.endswith(ARCHIVES):
         return Source("archive", str(resolved))
     if is_file:
-        raise InvalidParam(f"{path.name!r} is no archive; {', '.join(_ARCHIVES)} are taken", param="source")
+        raise InvalidParam(f"{path.name!r} is no archive; {', '.join(ARCHIVES)} are taken", param="source")
     raise InvalidParam(f"there is nothing at {str(path)!r}", param="source")
 
 

@@ -9,7 +9,8 @@ from typing import TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from toolwire.client.asks import Ask, Watch, delete, done, get, given, if_match, part, patch, post, present
+from toolwire.client.asks import API, Ask, Watch, delete, done, get, given, if_match, part, patch, post, present
+from toolwire.client.contents import Content
 from toolwire.client.doors import D, Group, Method, Stream
 from toolwire.core.board import Board, CardKind
 from toolwire.core.jsontypes import JsonObject
@@ -239,6 +240,19 @@ class PackageCalls(Group[D]):
     def add(self, source: str) -> Ask[CardPackage]:
         """Install a package, or update it; what it would change waits for consent."""
         return post("/card-packages", CardPackage, {"source": source})
+
+    @Method
+    def upload(self, filename: str, content: Content) -> Ask[CardPackage]:
+        """The same from an archive that is sent; the ending of its name says of what kind it is."""
+        headers = {"content-type": "application/octet-stream"}
+        return Ask(
+            method="POST",
+            path=f"{API}/card-packages/uploads",
+            answers=CardPackage,
+            query={"filename": filename},
+            content=content,
+            headers=headers,
+        )
 
     @Method
     def list(self) -> Ask[CardPackages]:

@@ -3,7 +3,7 @@
 Spec: gateway.md 22-24, D14, D15.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -19,8 +19,7 @@ from toolwire.gateway.file_record import FileRecord, check_content_type, check_f
 from toolwire.gateway.files import Files
 from toolwire.gateway.rest import Reader
 from toolwire.surfaces.described import Answers, Described, described, marked, query
-from toolwire.surfaces.limits import Disconnected
-from toolwire.surfaces.rest import answer, done, query_number
+from toolwire.surfaces.rest import answer, body_pieces, done, query_number
 from toolwire.wire.answers.files import AnnouncedFile, File, FilePage, UploadedFile
 from toolwire.wire.rest import rfc3339
 
@@ -146,7 +145,7 @@ class FileRoutes:
             raise UnsupportedMediaType("compressed bodies are not taken; send the file without Content-Encoding")
         declared = request.headers.get("content-length", "")
         size = int(declared) if declared.isascii() and declared.isdigit() and len(declared) < 19 else None
-        return answer(_shown(await self._files.upload(file_id, _body(request), size)))
+        return answer(_shown(await self._files.upload(file_id, body_pieces(request), size)))
 
     @marked(
         Described(
@@ -177,21 +176,6 @@ class FileRoutes:
         """An address; without a `public_url` it is where this request came to."""
         url = self._files.links.url(method, file_id, expires_at)
         return url if "://" in url else f"{request.url.scheme}://{request.url.netloc}{url}"
-
-
-async def _body(request: Request) -> AsyncGenerator[bytes]:
-    """The body in pieces as they come.
-
-    Raises:
-        Disconnected: the client went away before its end.
-    """
-    while True:
-        message = await request.receive()
-        if message["type"] != "http.request":
-            raise Disconnected
-        yield message.get("body", b"")
-        if not message.get("more_body", False):
-            return
 
 
 def _shown(record: FileRecord) -> JsonObject:

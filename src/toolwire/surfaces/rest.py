@@ -5,7 +5,7 @@ It knows no route and no key. Routes raise `ToolwireError`; `RestApp` answers th
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -182,3 +182,18 @@ def answer(data: Any, status: int = 200) -> Response:
 def done() -> Response:
     """A good answer with nothing to say: 204."""
     return Response(status_code=204)
+
+
+async def body_pieces(request: Request) -> AsyncGenerator[bytes]:
+    """The body in pieces as they come.
+
+    Raises:
+        Disconnected: the client went away before its end.
+    """
+    while True:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        yield message.get("body", b"")
+        if not message.get("more_body", False):
+            return

@@ -1338,6 +1338,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/card-packages/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Install a package from an archive that is sent, or update it; see `POST /card-packages`. */
+        post: operations["package_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/card-packages/{package}": {
         parameters: {
             query?: never;
@@ -8528,6 +8545,45 @@ export interface operations {
             409: components["responses"]["409.conflict"];
             413: components["responses"]["413.payload_too_large"];
             415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    package_upload: {
+        parameters: {
+            query?: {
+                /** @description what the archive is called, with its ending */
+                filename?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "*/*": unknown;
+            };
+        };
+        responses: {
+            /** @description the answer */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["CardPackage"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            409: components["responses"]["409.conflict"];
+            413: components["responses"]["413.payload_too_large"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
             503: components["responses"]["503.agent_service_unavailable"];

@@ -6,6 +6,7 @@ import { onSignedOut } from "../api/client.ts";
 import { useBoard } from "../board/store.ts";
 import { lastShown } from "../board/workspaces.ts";
 import { CanvasPage } from "../canvas/CanvasPage.tsx";
+import { CardDialogs } from "../cards/CardDialogs.tsx";
 import { Confirmations } from "../cards/Confirmations.tsx";
 import { useText } from "../i18n/text.ts";
 import { Button } from "../ui/Button.tsx";
@@ -25,6 +26,7 @@ export function App() {
       <Shell>
         <Page />
       </Shell>
+      <CardDialogs />
       <Confirmations />
       <Toasts />
     </TipProvider>

@@ -2,11 +2,11 @@
 
 import { Bot, type LucideIcon, Puzzle, SquareTerminal } from "lucide-react";
 import { add } from "../board/adding.ts";
+import { openCards } from "../cards/dialogs.ts";
 import { useText } from "../i18n/text.ts";
 import "./board-start.css";
 import { chooseOnly } from "./commands.ts";
 import { placeForNew } from "./place.ts";
-import { openPalette } from "./view.ts";
 
 export function BoardStart() {
   const text = useText();
@@ -16,7 +16,7 @@ export function BoardStart() {
       <p>{text("canvas.start.text")}</p>
       <ul>
         <Way icon={Bot} tone="kind-agent" name="agent" onChoose={() => void begin("agent")} />
-        <Way icon={Puzzle} tone="kind-card" name="card" onChoose={() => openPalette()} />
+        <Way icon={Puzzle} tone="kind-card" name="card" onChoose={() => openCards({ view: "packages" })} />
         <Way icon={SquareTerminal} tone="kind-terminal" name="terminal" onChoose={() => void begin("terminal")} />
       </ul>
     </section>

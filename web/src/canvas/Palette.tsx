@@ -1,5 +1,6 @@
 /** The palette: everything that can be put on the board, and what can be done with it; it opens with the list in view. */
 
+import { PackagePlus } from "lucide-react";
 import { api, ask } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { shownKeys } from "../app/shortcuts.ts";
@@ -7,6 +8,7 @@ import { type Addition, add } from "../board/adding.ts";
 import { type Board, type Kind, obstacleOf, USUAL_SIZE } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { useBoard } from "../board/store.ts";
+import { openCards } from "../cards/dialogs.ts";
 import { type Text, useText } from "../i18n/text.ts";
 import { type Choice, Picker } from "../ui/Picker.tsx";
 import { iconOf } from "./command-icons.ts";
@@ -41,7 +43,8 @@ export function Palette({ at, from }: PaletteProps) {
     const hint = text("canvas.palette.from", { name: source.title });
     return <Picker title={text("canvas.palette.title")} hint={hint} choices={wired} onClose={close} />;
   }
-  const all = at === undefined ? [...choices, ...commandChoices(text)] : choices;
+  const ways = [...choices, installChoice(text, at)];
+  const all = at === undefined ? [...ways, ...commandChoices(text)] : ways;
   return <Picker title={text("canvas.palette.title")} choices={all} onClose={close} />;
 }
 
@@ -96,6 +99,19 @@ function choiceOf(
   };
 }
 
+/** A card that is not there yet. */
+function installChoice(text: Text, at: Point | undefined): Choice {
+  return {
+    id: "card-install",
+    section: text("canvas.palette.cards"),
+    icon: PackagePlus,
+    tone: "kind-card",
+    name: text("cards.install"),
+    detail: text("cards.install_source"),
+    run: () => openCards({ view: "install" }, at),
+  };
+}
+
 function withObstacle(text: Text, choice: Choice, from: Kind): Choice {
   const kind = choice.id.slice(0, choice.id.indexOf("-")) as Kind;
   const obstacle = obstacleOf(from, kind);
@@ -126,6 +142,7 @@ async function readInstalled(): Promise<Installed> {
         .map((one) => ({
           kind: "card" as const,
           package: one.package,
+          title: one.display_name,
           name: one.display_name,
           detail: one.description,
         })),

@@ -86,9 +86,10 @@ function useLooks(paged: ReadonlyMap<string, PagedCard>): void {
     sleepCards(sleep);
     start.forEach(startCard);
   }, [flow]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new on the board is looked at without delay
+  useEffect(look, [look, paged]);
   useOnViewportChange({ onEnd: look });
   useEffect(() => {
-    look();
     const timer = window.setInterval(look, LOOK_MS);
     document.addEventListener("visibilitychange", look);
     return () => {
