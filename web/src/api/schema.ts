@@ -1773,7 +1773,7 @@ export interface components {
             /** @default false */
             mayAsk?: boolean;
             /** @default null */
-            task?: ("later" | "never" | "optional" | "required") | null;
+            task?: ("later" | "maybe" | "never" | "optional" | "required") | null;
             /** @default null */
             timeout_ms?: number | null;
         };
