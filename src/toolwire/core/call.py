@@ -62,7 +62,8 @@ class Call(Struct, frozen=True, omit_defaults=True):
     `continues` says that the caller named a conversation that it goes on in. `watched` says that somebody besides the
     request wants the end of it (a task, a webhook). `task` is set on a call that is a task, whose id is the call's; it
     is watched, too. `hook` is the webhook that came with a call, which is watched then. `client_capabilities` is what
-    the client has declared, in MCP's words; `None` where nobody knows or there is nothing.
+    the client has declared, in MCP's words; `None` where nobody knows or there is nothing. `claimed_as` is set on a
+    call with a key that was read from the store, and its `idempotency_key` is "" then: the key's claim has this name.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
     hook: Hook | None = None
     parent: str | None = None
     depth: int = 0
+    claimed_as: str = ""
 
     @property
     def durable(self) -> bool:

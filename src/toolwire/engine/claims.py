@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.core.call import Call
 from toolwire.core.errors import IdempotencyKeyReused, InvalidParam
@@ -67,8 +68,17 @@ def check_key(key: object) -> str:
 
 def scope_of(call: Call) -> str:
     """The name under which a key's claim is kept: a hash, so that keys never rest or are logged in clear (D9)."""
+    if call.claimed_as:
+        return call.claimed_as
     parts = (call.caller.principal, call.agent_id, call.idempotency_key or "")
     return hashlib.sha256(_canonical(parts)).hexdigest()
+
+
+def at_rest(call: Call) -> Call:
+    """A call as it is stored: what its key's claim is called stands for the key, which nobody needs to read again."""
+    if call.idempotency_key is None or call.claimed_as:
+        return call
+    return replace(call, idempotency_key="", claimed_as=scope_of(call))
 
 
 def fingerprint_of(call: Call) -> str:

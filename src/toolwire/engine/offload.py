@@ -6,10 +6,12 @@ A row is JSON, not MessagePack: a tool may be given, and may give, integers beyo
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from toolwire.core.errors import BlobNotFound
 from toolwire.core.ports import Blobs, Enqueue, Op, Put
 from toolwire.core.result import Result, failed
+from toolwire.engine.claims import at_rest
 from toolwire.engine.record import CallRecord, status_of
 
 INLINE_BYTES = 64 * 1024
@@ -30,7 +32,7 @@ def encode_record(record: CallRecord) -> bytes:
         ValueError: a text in them is not Unicode.
         RecursionError: they are nested too deeply.
     """
-    return _encode(record)
+    return _encode(_at_rest(record))
 
 
 async def pack(record: CallRecord, blobs: Blobs, expires_at: float) -> Sequence[Op]:
@@ -41,15 +43,21 @@ async def pack(record: CallRecord, blobs: Blobs, expires_at: float) -> Sequence[
         StoreUnavailable: the blob cannot be written.
     """
     owner, key = record.call.caller.owner, record.call.id
+    record = _at_rest(record)
     row = _encode(record)
     if len(row) > INLINE_BYTES:
         data = _encode(record.result)
         if len(data) > INLINE_BYTES:
             blob = f"results/{key}"
             await blobs.put(blob, data)
-            row = _encode(msgspec.structs.replace(record, result=None, result_blob=blob))
+            row = _encode(replace(record, result=None, result_blob=blob))
             return (Put("call", owner, key, row, None, expires_at), Enqueue(EXPIRING_BLOBS, blob, expires_at, b""))
     return (Put("call", owner, key, row, None, expires_at),)
+
+
+def _at_rest(record: CallRecord) -> CallRecord:
+    call = at_rest(record.call)
+    return record if call is record.call else replace(record, call=call)
 
 
 async def unpack(row: bytes, blobs: Blobs) -> CallRecord:
@@ -65,5 +73,5 @@ async def unpack(row: bytes, blobs: Blobs) -> CallRecord:
         result = _decode_result(b"".join([piece async for piece in blobs.open(record.result_blob)]))
     except BlobNotFound:
         result = failed("the call has ended and its result is lost", "outcome_unknown")
-        return msgspec.structs.replace(record, status=status_of(result), result=result)
-    return msgspec.structs.replace(record, result=result)
+        return replace(record, status=status_of(result), result=result)
+    return replace(record, result=result)

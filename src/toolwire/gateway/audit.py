@@ -212,7 +212,7 @@ class Audit:
             _digest(call.arguments),
             _digest(said),
             None if result.error is None else result.error.code,
-            None if key is None else _digest(key),
+            None if key is None else _digest(key) if key else "",
             call.parent,
             call.arguments if kept else None,
             msgspec.json.decode(_canonical(said)) if kept else None,

@@ -25,7 +25,7 @@ from toolwire.core.errors import AgentLost, StoreUnavailable
 from toolwire.core.handler import Emit, Handler
 from toolwire.core.ports import Del, Put
 from toolwire.core.result import Result, failed, text_result
-from toolwire.engine.claims import Claim, encode_claim, fingerprint_of, scope_of
+from toolwire.engine.claims import Claim, at_rest, encode_claim, fingerprint_of, scope_of
 from toolwire.engine.offload import encode_record
 from toolwire.engine.record import Record
 from toolwire.engine.recover import recover
@@ -100,7 +100,7 @@ async def test_a_retry_joins_a_call_that_is_being_resumed_and_the_agent_is_not_a
         tasks.start_soon(retry)
         await anyio.wait_all_tasks_blocked()
         answered.set()
-    assert resumed == [call]
+    assert resumed == [at_rest(call)]
     assert agent.calls == []
 
 
@@ -131,7 +131,7 @@ async def test_a_call_that_was_cut_off_by_stopping_is_resumed_by_the_next_start(
         assert await recover(engine, lambda call: agent.resume) == 1
         retry = await engine.submit(call_of(key="k1"), catalog_of(tools))
         assert retry.record.result == text_result("resumed")
-    assert agent.resumed == [call]
+    assert agent.resumed == [at_rest(call)]
     assert len(tools.calls) == 1
 
 
