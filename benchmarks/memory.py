@@ -23,6 +23,8 @@ from benchmarks.services import Service
 from benchmarks.toolchain import ToolchainError
 
 IDLE = 10_000
+FEW = 2_000
+"""Sessions of each kind for the official SDK, which refuses to open more than 10,000."""
 SETTLE_S = 3.0
 """What is written behind, and what is let go of a moment later, is done by then; channels stay for some minutes."""
 WARM_S = 1.0
@@ -47,7 +49,8 @@ def main(tokens: Sequence[str]) -> int:
     arguments = _parser().parse_args(tokens)
     try:
         with Launcher(server_core=machine.cores()[0], agent_core=machine.cores()[0]) as launcher:
-            found = [_growth(name, service, launcher, arguments) for name, service in SERVICES]
+            chosen = [(name, service) for name, service in SERVICES if arguments.only in name]
+            found = [_growth(name, service, launcher, arguments) for name, service in chosen]
     except (ToolchainError, LaunchError, OSError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
@@ -69,7 +72,8 @@ def _verdict(row: Growth) -> str:
 def _growth(name: str, service: Service, launcher: Launcher, arguments: argparse.Namespace) -> Growth:
     endpoint = service.launch(launcher)
     _wait_answering(name, endpoint)
-    idle, vanished = (_grown(endpoint, arguments.sessions, vanish, arguments.settle) for vanish in (False, True))
+    count = arguments.sessions if "toolwire" in name else min(arguments.sessions, FEW)
+    idle, vanished = (_grown(endpoint, count, vanish, arguments.settle) for vanish in (False, True))
     print(f"{name}: {idle:,.0f} and {vanished:,.0f} bytes a session", file=sys.stderr, flush=True)
     return Growth(name, idle, vanished)
 
@@ -98,7 +102,9 @@ def _open(endpoint: Endpoint, vanish: bool) -> bytes:
     """Open a session; its last answer, which is that of the tool's call if it is to vanish."""
     with socket.create_connection(("127.0.0.1", endpoint.port), timeout=20) as connection:
         head, _ = _post(connection, endpoint, json.dumps(INITIALIZE), [])
-        session = next(line for line in head.split("\r\n") if line.lower().startswith("mcp-session-id:"))
+        session = next((line for line in head.split("\r\n") if line.lower().startswith("mcp-session-id:")), "")
+        if not session:
+            raise LaunchError(f"the server opens no session: {head.partition(chr(13))[0]}")
         headers = [session, "MCP-Protocol-Version: 2025-11-25"]
         _, body = _post(connection, endpoint, json.dumps(INITIALIZED), headers)
         if vanish:
@@ -150,6 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks memory", description="Measure what sessions take of a server's memory."
     )
+    parser.add_argument("--only", default="", metavar="TEXT", help="servers whose name has this text")
     parser.add_argument("--sessions", type=int, default=IDLE, help="of each kind (default %(default)s)")
     parser.add_argument(
         "--settle", type=float, default=SETTLE_S, help="seconds before memory is looked at (default %(default)s)"

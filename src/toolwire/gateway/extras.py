@@ -49,7 +49,7 @@ class AgentExtras:
     def __call__(self, tool: str, arguments: JsonObject) -> Extras:
         """See `surfaces.endpoint.TakeExtras`."""
         taken = GATEWAY_ARGUMENTS if tool != self._message_tool else MESSAGE_ARGUMENTS
-        if not any(name in arguments for name in taken):
+        if arguments.keys().isdisjoint(taken):
             return Extras(arguments)
         key = check_key(arguments[IDEMPOTENCY_KEY]) if IDEMPOTENCY_KEY in arguments else None
         attachments = read_attachments(arguments[ATTACHMENTS]) if ATTACHMENTS in arguments else ()
