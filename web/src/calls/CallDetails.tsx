@@ -94,7 +94,7 @@ function Sent({ whole }: { readonly whole: WholeCall }) {
       title={text("calls.arguments")}
       action={<CopyButton label={text("calls.copy_arguments")} value={copied} />}
     >
-      {sent === null ? <pre className="call-preview">{preview}</pre> : <Arguments sent={sent} />}
+      {sent === null ? <Preview text={preview} /> : <Arguments sent={sent} />}
       {whole.hidden.length > 0 ? <p className="call-note">{text("calls.hidden")}</p> : null}
     </Section>
   );
@@ -118,7 +118,8 @@ function Lines({ whole }: { readonly whole: WholeCall }) {
   if (whole.lines.length === 0) return null;
   return (
     <Section title={text("calls.progress")}>
-      <ol className="call-lines">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
+      <ol className="call-lines" tabIndex={0}>
         {whole.lines.map((line) => (
           <li key={`${line.at} ${line.text}`}>
             <When at={line.at} />
@@ -145,7 +146,7 @@ function Outcome({ whole }: { readonly whole: WholeCall }) {
     if (!whole.result_preview) return null;
     return (
       <Section title={text("calls.result")}>
-        <pre className="call-preview">{whole.result_preview}</pre>
+        <Preview text={whole.result_preview} />
         <p className="call-note">{text("calls.preview")}</p>
       </Section>
     );
@@ -171,6 +172,15 @@ function textOf(content: readonly Content[], structured: unknown): string {
   return texts.join("\n") || (structured === undefined ? "" : JSON.stringify(structured, null, 2));
 }
 
+function Preview({ text }: { readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+    <pre className="call-preview" tabIndex={0}>
+      {text}
+    </pre>
+  );
+}
+
 interface SectionProps {
   readonly title: string;
   readonly action?: ReactNode;
@@ -181,7 +191,7 @@ function Section({ title, action, children }: SectionProps) {
   return (
     <section className="call-section" aria-label={title}>
       <header>
-        <h4>{title}</h4>
+        <h3>{title}</h3>
         {action}
       </header>
       {children}

@@ -6,6 +6,7 @@ import { AgentBody } from "../agents/AgentBody.tsx";
 import { type Card, obstacle } from "../board/model.ts";
 import { useSelection } from "../board/selection.ts";
 import { changeCard, useBoard } from "../board/store.ts";
+import { ActivityWords } from "../calls/ActivityWords.tsx";
 import { useActivity } from "../calls/activity.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
@@ -38,6 +39,7 @@ export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
         {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: F2 and the palette rename it by keys */}
         <h3 onDoubleClick={() => openWindow({ is: "rename", card: id })}>{card.title}</h3>
+        <ActivityWords activity={activity} />
       </header>
       <div className="card-shell-body">
         <Body card={card} />
