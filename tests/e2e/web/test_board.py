@@ -114,7 +114,9 @@ def test_cards_are_copied_grouped_moved_together_and_tidied(screen: Screen) -> N
     assert len(moves) == 1
     assert moves != {(0, 0)}
     keys.press("t")
-    board.page.get_by_role("button", name="Undo").click()
+    expect(board.page.get_by_text("Saved", exact=True)).to_be_visible()
+    keys.press("Control+d")
+    expect(board.card("Plan")).to_have_count(4)  # the copy lay on its original, so both were in the frame
     keys.press("Control+a")
     keys.press("Delete")
     expect(board.page.get_by_role("region", name="An empty board")).to_be_visible()

@@ -34,6 +34,13 @@ export function membersOf(board: Board, group: Card): readonly Card[] {
   });
 }
 
+/** Those cards, and what belongs to the groups among them. */
+export function withMembers(board: Board, ids: readonly string[]): readonly string[] {
+  const groups = ids.flatMap((id) => board.cards[id] ?? []).filter((card) => card.kind === "group");
+  const members = groups.flatMap((group) => membersOf(board, group).map((card) => card.id));
+  return [...new Set([...ids, ...members])];
+}
+
 /** The frame of a group around cards, with room for its head. */
 export function groupAround(cards: readonly Card[]): Placed {
   const { x, y, width, height } = frameOf(cards);

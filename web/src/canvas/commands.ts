@@ -1,8 +1,8 @@
 /** What can be done on a board, by name and by keys: buttons, menus and the keyboard all come here. */
 
-import { clipOf, copies, moveTo } from "../board/clip.ts";
+import { type Clip, clipOf, copies, moveTo } from "../board/clip.ts";
 import type { Wanted } from "../board/edits.ts";
-import { groupAround, membersOf } from "../board/groups.ts";
+import { groupAround, membersOf, withMembers } from "../board/groups.ts";
 import { useSelection } from "../board/selection.ts";
 import { editBoard, step, useBoard } from "../board/store.ts";
 import { tidied } from "../board/tidy.ts";
@@ -80,8 +80,14 @@ export function chooseOnly(ids: readonly string[]): void {
   if (ids.length === 1 && only !== undefined) focusCard(only);
 }
 
+/** What is chosen, and with a group what is in it. */
+function chosenClip(): Clip {
+  const { board } = useBoard.getState();
+  return clipOf(board, withMembers(board, cards()));
+}
+
 export async function copy(): Promise<void> {
-  const clip = clipOf(useBoard.getState().board, cards());
+  const clip = chosenClip();
   await keep(clip);
   showToast({ tone: "info", text: text("canvas.copied", { count: clip.cards.length }) });
 }
@@ -100,11 +106,13 @@ export async function addCopies(changes: readonly Wanted[]): Promise<void> {
 }
 
 function cut(): void {
+  const { board } = useBoard.getState();
+  useSelection.getState().choose({ cards: withMembers(board, cards()), arrows: arrows() });
   void copy().then(remove);
 }
 
 async function duplicate(): Promise<void> {
-  await addCopies(copies(clipOf(useBoard.getState().board, cards()), BESIDE));
+  await addCopies(copies(chosenClip(), BESIDE));
 }
 
 export async function remove(): Promise<void> {
