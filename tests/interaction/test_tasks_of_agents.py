@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -10,11 +11,15 @@ import httpx2
 import pytest
 
 from tests.interaction.bench import NEW, Gate, Peer
-from tests.interaction.gateways import OWNER, Attached, gateway_with
+from tests.interaction.gateways import OWNER, Attached, gateway_with, reopened
 from tests.interaction.requirements import GATEWAY_2026, proves
 from tests.interaction.transport import connect
 from toolwire.agent import Agent
+from toolwire.agent.attach import Target, attached
+from toolwire.agent.journal import MemoryJournal
 from toolwire.client import AsyncClient
+from toolwire.config import Config
+from toolwire.gateway.host import open_gateway
 from toolwire.sdk import ToolContext, ToolError
 
 EXTENSION = "io.modelcontextprotocol/tasks"
@@ -61,6 +66,13 @@ def digger(gate: Gate) -> Agent:
         await gate.hold()
         place = (answer.content or {}).get("place")
         return f"{place}, {'with time' if ctx.deadline > time.time() + 3600 else 'in haste'}"
+
+    @agent.tool(task="later")
+    async def survey(ctx: ToolContext) -> str:
+        """Measure everything."""
+        await ctx.become_task()
+        await gate.hold()
+        return "flat"
 
     @agent.tool(task="later")
     async def peek() -> str:
@@ -258,3 +270,28 @@ async def test_a_body_that_never_says_so_answers_the_call_itself():
         answer = await client.ask("tools/call", name="peek", arguments={})
         assert answer["result"]["content"][0]["text"] == "nothing"
         assert answer["result"]["resultType"] == "complete"
+
+
+@proves("tasks.agents", GATEWAY_2026)
+async def test_a_call_that_became_a_task_outlasts_a_restart_of_the_gateway(tmp_path: Path):
+    gate = Gate()
+    async with digger(gate).worker(MemoryJournal()) as worker:
+        target = Target("in-process", "", grace_s=1)
+        async with open_gateway(Config(data=str(tmp_path))) as gateway:
+            record = await gateway.agents.create(OWNER, "bench")
+            _, agent_key = await gateway.keys.create("agk", OWNER, record.agent_id)
+            _, bak = await gateway.keys.create("bak", OWNER, record.agent_id)
+            before = Attached(gateway, record.agent_id, agent_key, bak)
+            async with attached(worker, before.links.open, target), connect(before.app) as http:
+                task = await Client(Peer(http, NEW)).begin("survey")
+                await gate.until(entered=1)
+        async with (
+            reopened(before, tmp_path) as after,
+            attached(worker, after.links.open, target),
+            connect(after.app) as http,
+        ):
+            client = Client(Peer(http, NEW))
+            assert (await client.look(task["taskId"]))["status"] == "working"
+            gate.release.set()
+            ended = await client.end_of(task["taskId"])
+            assert (ended["status"], ended["result"]["content"][0]["text"]) == ("completed", "flat")

@@ -16,6 +16,8 @@ from tests.interaction.bench import Gate
 from tests.interaction.cells import notes
 from tests.proxy.proxies import site_of
 from tests.proxy.test_proxy import ANSWERED, BETWEEN, MODES, each_client, text
+from tests.unit.gateway.remote_site import open_remote_site
+from tests.unit.providers.spoken import tool as listed
 from toolwire.client import AsyncClient
 from toolwire.config import Config
 from toolwire.gateway.host import open_gateway
@@ -144,3 +146,23 @@ async def test_what_a_server_logs_is_told_to_the_client_of_the_call(tmp_path: Pa
         with anyio.fail_after(5):
             await told.wait()
         assert logged == [("warning", "nearly done")]
+
+
+async def test_a_task_of_the_server_is_waited_for_by_a_client_without_tasks(tmp_path: Path):
+    server = Server("tasks")
+
+    @server.tool(task="required")
+    async def dig() -> str:
+        """Dig."""
+        return "deep"
+
+    async with behind_gateway(server, tmp_path) as (url, key, _), client_of(url, key, "auto") as client:
+        assert text(await client.call_tool("dig", {})) == "deep"
+
+
+async def test_what_a_tool_carries_for_programs_is_in_the_gateways_list(tmp_path: Path):
+    async with open_remote_site(tmp_path) as site:
+        site.far.tools[:] = [listed("dig", _meta={"example.com/view": "ui://dig"})]
+        remote = await site.add()
+        (shown,) = (await site.rpc(remote, "tools/list"))["result"]["tools"]
+        assert shown["_meta"] == {"example.com/view": "ui://dig"}

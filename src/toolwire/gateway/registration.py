@@ -69,6 +69,7 @@ def tools_of(agent_id: str, version: str, skills: Sequence[Skill]) -> list[Tool]
             idempotent=skill.idempotent,
             task=skill.task or ("optional" if skill.long_running else "never"),
             strict=skill.strict,
+            meta=skill.meta,
         )
         for skill in skills
         if skill.expose_as_tool

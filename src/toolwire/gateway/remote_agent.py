@@ -170,6 +170,7 @@ class RemoteAgent:
             tool.icons,
             may_ask=True,
             task=None if tool.task == "never" else tool.task,
+            meta=tool.meta,
         )
         try:
             check_skills([skill], compile_validator)

@@ -241,7 +241,7 @@ async def _to_end(task: RemoteTask, scope: Scope | None, poll_s: float) -> State
     answered: set[str] = set()
     while True:
         await anyio.sleep(poll_s)
-        state = await _asked(task.look)
+        state = await _looked(task)
         poll_s = state.poll_s
         if scope is not None and state.message is not None and state.message != told:
             told = state.message
@@ -254,6 +254,14 @@ async def _to_end(task: RemoteTask, scope: Scope | None, poll_s: float) -> State
             if key not in answered and scope is not None:
                 answered.add(key)
                 await _answer(task, scope, key, asked)
+
+
+async def _looked(task: RemoteTask) -> State:
+    try:
+        return await _asked(task.look)
+    except MCPError as error:
+        words = f"the server knows nothing of its task any more, and what became of it is not known: {error}"
+        raise AgentLost(words) from None
 
 
 async def _answer(task: RemoteTask, scope: Scope, key: str, asked: JsonObject) -> None:

@@ -110,6 +110,7 @@ class Skill(Struct, frozen=True, omit_defaults=True, rename="camel"):
     strict: bool = False
     may_ask: bool = False
     task: TaskMode | None = None
+    meta: JsonObject | None = msgspec.field(default=None, name="_meta")
     timeout_ms: int | None = msgspec.field(default=None, name="timeout_ms")
 
 

@@ -1775,6 +1775,8 @@ export interface components {
             /** @default null */
             task?: ("later" | "maybe" | "never" | "optional" | "required") | null;
             /** @default null */
+            _meta?: Record<string, unknown> | null;
+            /** @default null */
             timeout_ms?: number | null;
         };
         /**
