@@ -61,8 +61,8 @@ export const COMMANDS: readonly Command[] = [
   { id: "ungroup", name: "canvas.do.ungroup", keys: ["mod+shift+g"], isPossible: hasGroup, run: () => void ungroup() },
   { id: "tidy", name: "canvas.do.tidy", keys: ["t"], isPossible: anyCards, run: () => void tidy() },
   { id: "fit", name: "canvas.do.fit", keys: ["f"], isPossible: anyCards, run: () => fit(cards()) },
-  { id: "nearer", name: "canvas.do.nearer", keys: ["+", "="], isPossible: always, run: () => zoom("in") },
-  { id: "farther", name: "canvas.do.farther", keys: ["-"], isPossible: always, run: () => zoom("out") },
+  { id: "nearer", name: "canvas.do.nearer", keys: ["+", "="], isPossible: anyCards, run: () => zoom("in") },
+  { id: "farther", name: "canvas.do.farther", keys: ["-"], isPossible: anyCards, run: () => zoom("out") },
   { id: "calls", name: "calls.all.toggle", keys: [CALLS_KEY], isPossible: always, run: togglePanel },
   { id: "help", name: "canvas.do.help", keys: ["?"], isPossible: always, run: () => openWindow({ is: "shortcuts" }) },
 ];

@@ -32,7 +32,7 @@ export function Picker({ title, hint, choices, onClose }: PickerProps) {
   const list = useId();
   const [wanted, setWanted] = useState("");
   const [at, setAt] = useState(0);
-  const shown = matching(choices, wanted);
+  const shown = bySection(matching(choices, wanted));
   const possible = shown.filter((choice) => choice.obstacle === undefined);
   const active = possible[Math.min(at, possible.length - 1)];
   const run = (choice: Choice): void => {
@@ -139,4 +139,11 @@ export function matching(choices: readonly Choice[], wanted: string): readonly C
     const said = `${choice.name} ${choice.detail ?? ""} ${choice.section}`.toLowerCase();
     return parts.every((part) => said.includes(part));
   });
+}
+
+/** The same, those of a section together; sections come in the order in which they begin. */
+export function bySection(choices: readonly Choice[]): readonly Choice[] {
+  const sections = new Map<string, Choice[]>();
+  for (const choice of choices) sections.set(choice.section, [...(sections.get(choice.section) ?? []), choice]);
+  return [...sections.values()].flat();
 }
