@@ -17,11 +17,16 @@ _encode = msgspec.json.Encoder().encode
 
 def rfc3339(at: float) -> str:
     """Unix seconds as RFC 3339 in UTC with milliseconds."""
-    seconds, microseconds = divmod(round(at * 1_000_000), 1_000_000)
-    return f"{_whole_seconds(seconds)}.{microseconds // 1000:03d}Z"
+    return _whole_milliseconds(round(at * 1_000_000) // 1000)
 
 
-@lru_cache(maxsize=4)  # most times are of now
+@lru_cache(maxsize=512)  # most times are of now, or of the calls that are written down just now
+def _whole_milliseconds(at: int) -> str:
+    seconds, milliseconds = divmod(at, 1000)
+    return f"{_whole_seconds(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=4)
 def _whole_seconds(at: int) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat().removesuffix("+00:00")
 
