@@ -1,5 +1,7 @@
 """gateway.md 22: the list of an owner's files, and what they take together."""
 
+import anyio
+
 from tests.unit.gateway.file_site import FileSite, open_file_site
 
 
@@ -20,7 +22,9 @@ async def test_an_owner_finds_the_uploaded_files_of_all_its_keys_page_by_page():
     async with open_file_site() as site:
         first = await site.put(b"one", "one.pdf")
         await site.announce("never.pdf")  # announced and not uploaded: not there
+        await anyio.sleep(0.002)  # files of one millisecond are in no order
         await site.put(b"four", "two.pdf", key="agk")
+        await anyio.sleep(0.002)
         await site.put(b"x", "third.pdf", key="bak")
         page = await listed(site, "?limit=2")
         assert (page["more"], page["stored_bytes"], page["limit_bytes"]) == (True, 8, 1024**3)
