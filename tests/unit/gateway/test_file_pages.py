@@ -1,11 +1,13 @@
 """gateway.md 22: the list of an owner's files, and what they take together."""
 
+from typing import Any
+
 import anyio
 
 from tests.unit.gateway.file_site import FileSite, open_file_site
 
 
-async def listed(site: FileSite, query: str = "", key: str = "oag") -> dict[str, object]:
+async def listed(site: FileSite, query: str = "", key: str = "oag") -> dict[str, Any]:
     response = await site.client.get(f"/api/v1/files{query}", headers=site.as_(key))
     assert response.status_code == 200, response.text
     return response.json()["data"]
@@ -13,9 +15,7 @@ async def listed(site: FileSite, query: str = "", key: str = "oag") -> dict[str,
 
 async def names(site: FileSite, query: str = "", key: str = "oag") -> list[str]:
     page = await listed(site, query, key)
-    files = page["files"]
-    assert isinstance(files, list)
-    return [file["filename"] for file in files]
+    return [file["filename"] for file in page["files"]]
 
 
 async def test_an_owner_finds_the_uploaded_files_of_all_its_keys_page_by_page():
