@@ -153,3 +153,22 @@ def test_a_hostile_card_gets_nothing_of_the_page_or_of_other_cards(screen: Scree
     alone = page.evaluate("JSON.parse", page.locator("#found").text_content())
     assert (alone["origin"], alone["cookie"], alone["localStorage"]) == ("null", "refused", "refused")
     assert alone["fetch /api/v1/workspaces"] == alone["socket"] == "refused"
+
+
+def test_a_card_whose_host_is_away_says_so_and_one_that_never_spoke_can_be_started_again(
+    screen: Screen, tmp_path: Path
+) -> None:
+    tame = screen.install(typescript_card(tmp_path / "counter", declared("counter", tool("count")), COUNTER))
+    mute = screen.install(plain_card(tmp_path / "mute", declared("mute", tool("x")), "<p>mute</p>", ""))
+    workspace = screen.workspace()
+    screen.card(workspace, "card", package=tame, x=0, y=0)
+    screen.card(workspace, "card", package=mute, x=500, y=0)
+    page = screen.window(f"/w/{workspace}")
+    counter = page.frame_locator("iframe[title=Counter]").locator("#said")
+    expect(counter).to_have_text("awake")
+    expect(page.get_by_text("did not speak to the host")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Start it again").click()
+    expect(page.locator("iframe[title=Mute]")).to_be_visible()
+    screen.process.stop()
+    expect(page.get_by_text("The host is away…")).to_be_visible()
+    expect(counter).to_have_text("awake")

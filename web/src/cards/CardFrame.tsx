@@ -13,9 +13,11 @@ interface CardFrameProps {
   readonly title: string;
   readonly package: string;
   readonly address: string;
+  /** One without tools need not speak to the host. */
+  readonly hasTools: boolean;
 }
 
-export function CardFrame({ card, title, package: packageId, address }: CardFrameProps) {
+export function CardFrame({ card, title, package: packageId, address, hasTools }: CardFrameProps) {
   const text = useText();
   const frame = useRef<HTMLIFrameElement>(null);
   const words = useRef({ slow: "", restless: "" });
@@ -26,14 +28,15 @@ export function CardFrame({ card, title, package: packageId, address }: CardFram
     if (element === null) return;
     const unlink = linkFrame(element, { package: packageId, card }, listenerOf(card, words));
     const slow = window.setTimeout(() => {
-      if (phaseOf(card) === "starting") changeLife(card, { phase: "failed", why: words.current.slow });
+      if (phaseOf(card) !== "starting") return;
+      changeLife(card, hasTools ? { phase: "failed", why: words.current.slow } : { phase: "awake" });
     }, READY_MS);
     element.src = address;
     return () => {
       window.clearTimeout(slow);
       unlink();
     };
-  }, [card, packageId, address]);
+  }, [card, packageId, address, hasTools]);
   return (
     <iframe ref={frame} className="card-frame" title={title} sandbox="allow-scripts" referrerPolicy="no-referrer" />
   );

@@ -9,6 +9,8 @@ import { useShallow } from "zustand/react/shallow";
 import type { Card } from "../board/model.ts";
 import { useBoard } from "../board/store.ts";
 import { useView } from "../canvas/view.ts";
+import { useText } from "../i18n/text.ts";
+import { Button } from "../ui/Button.tsx";
 import { useBodies } from "./bodies.ts";
 import { CardFrame } from "./CardFrame.tsx";
 import "./frame-layer.css";
@@ -129,6 +131,7 @@ function useOrder(ids: readonly string[]): readonly string[] {
 function FramePlace({ card }: { readonly card: PagedCard | undefined }) {
   const id = card?.id ?? "";
   const run = useLiving((state) => state.cards[id]?.run);
+  const phase = useLiving((state) => state.cards[id]?.phase);
   const body = useBodies((state) => state.bodies[id]);
   const [x, y, z] = useStore(
     useShallow(({ nodeLookup }) => {
@@ -154,7 +157,24 @@ function FramePlace({ card }: { readonly card: PagedCard | undefined }) {
         title={card.title}
         package={card.package.package}
         address={card.address}
+        hasTools={card.package.tools.length > 0}
       />
+      {phase === "lost" || phase === "stuck" ? <FrameNote card={id} phase={phase} /> : null}
     </div>
+  );
+}
+
+/** What is wrong with a card whose page is there all the same. */
+function FrameNote({ card, phase }: { readonly card: string; readonly phase: "lost" | "stuck" }) {
+  const text = useText();
+  return (
+    <p className="frame-note" role="status">
+      {text(`cards.${phase}`)}
+      {phase === "stuck" ? (
+        <Button small onClick={() => startCard(card)}>
+          {text("cards.reload")}
+        </Button>
+      ) : null}
+    </p>
   );
 }
