@@ -113,12 +113,12 @@ def test_a_phone_says_no_with_a_reason_and_the_other_window_sees_it(screen: Scre
         expect(log.get_by_role("button", name="Deny")).to_be_visible()
         expect(page.get_by_role("group", name="Agent: mailer").get_by_role("button", name="Asks you")).to_be_visible()
         phone = screen.window(f"/w/{workspace}", viewport=PHONE, has_touch=True, locale="zh-CN", color_scheme="dark")
-        phone.get_by_role("heading", name="mailer").tap()
-        phone.get_by_role("tab", name="对话").tap()
+        phone.get_by_role("list", name="等待你回答的智能体").get_by_role("button", name="查看").tap()
         phone.get_by_label("理由").fill("not today")
         phone.get_by_role("button", name="拒绝").tap()
         for seen in (log, phone.get_by_role("log")):
             expect(seen.get_by_text("It stays here: not today")).to_be_visible()
+        expect(phone.get_by_role("list", name="等待你回答的智能体")).to_be_hidden()
         expect(log.get_by_text("Reason: not today")).to_be_visible()
 
 

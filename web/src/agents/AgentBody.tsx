@@ -3,7 +3,6 @@
 import { MessageCircle, ShieldQuestionMark } from "lucide-react";
 import type { Card } from "../board/model.ts";
 import { ArrowLabel } from "../calls/ArrowLabel.tsx";
-import { useCalls } from "../calls/store.ts";
 import { useText } from "../i18n/text.ts";
 import { useTerminals } from "../terminals/store.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
@@ -11,6 +10,7 @@ import { Badge, type Tone } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { commandOf } from "./program.ts";
 import "./agent-body.css";
+import { useAsking } from "./asking.ts";
 import { Knowledge } from "./Knowledge.tsx";
 import { showAgent } from "./tab.ts";
 
@@ -19,7 +19,7 @@ const TONES: Readonly<Record<string, Tone>> = { online: "ok", running: "ok", mis
 export function AgentBody({ card }: { readonly card: Card }) {
   const text = useText();
   const state = useAgentState(card);
-  const asks = useCalls((all) => Object.values(all.places[card.id]?.running ?? {}).some((call) => call.asks));
+  const asks = useAsking(({ calls }) => card.agent_id != null && Object.values(calls).includes(card.agent_id));
   const runsProgram = commandOf(card) !== "";
   return (
     <div className={runsProgram ? "agent-body agent-body-program" : "agent-body"}>

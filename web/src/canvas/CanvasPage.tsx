@@ -1,6 +1,7 @@
 /** The page of one workspace: its bar, its board, and the details of what is selected. */
 
 import { useEffect } from "react";
+import { AskingBar } from "../agents/AskingBar.tsx";
 import { messageOf } from "../api/client.ts";
 import { go } from "../app/routes.ts";
 import { openWorkspace, useBoard } from "../board/store.ts";
@@ -49,6 +50,7 @@ function OpenWorkspace({ id }: { readonly id: string }) {
         </p>
       ) : null}
       {workspace.open ? null : <Closed id={workspace.id} />}
+      <AskingBar />
       <div className="canvas-middle">
         <BoardView />
         <ExampleBar />
