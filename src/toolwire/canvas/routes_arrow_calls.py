@@ -88,16 +88,18 @@ class ArrowCallRoutes:
         "oag", CallsOfWorkspace, parameters=(query("limit", "how many", Annotated[int, Meta(ge=1, le=KEPT_CALLS)]),)
     )
     async def of_workspace(self, request: Request) -> Response:
-        """The latest `limit` calls by way of all arrows of a workspace, the oldest first."""
+        """The latest `limit` calls of all arrows of a workspace, those that run before others; the oldest first."""
         owner = self._reader.owner(request).owner
         workspace = self._workspaces.get(owner, path_param(request, "w"))
         limit = query_number(request, "limit", USUAL_CALLS, 1, KEPT_CALLS)
-        found: list[tuple[float, JsonObject]] = []
+        found: list[tuple[bool, float, JsonObject]] = []
         for arrow_id in workspace.board.arrows:
             calls = await self._log.read(owner, arrow_id, limit)
-            found += [(call.started_at, {"arrow": arrow_id, **shown_call(call)}) for call in calls]
-        latest = heapq.nlargest(limit, found, key=lambda one: one[0])
-        return answer({"calls": [call for _, call in reversed(latest)]})
+            found += [
+                (call.status == "running", call.started_at, {"arrow": arrow_id, **shown_call(call)}) for call in calls
+            ]
+        latest = heapq.nlargest(limit, found, key=lambda one: one[:2])
+        return answer({"calls": [call for _, _, call in sorted(latest, key=lambda one: one[1])]})
 
     @described("oag", WholeArrowCall)
     async def whole(self, request: Request) -> Response:

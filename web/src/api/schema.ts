@@ -1601,7 +1601,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest `limit` calls by way of all arrows of a workspace, the oldest first. */
+        /** The latest `limit` calls of all arrows of a workspace, those that run before others; the oldest first. */
         get: operations["arrowcall_of_workspace"];
         put?: never;
         post?: never;

@@ -70,7 +70,7 @@ export function taken(state: CallsState, calls: readonly ShownCall[]): CallsStat
 onMoments((moments: readonly Moment[]) => {
   if (moments.some((moment) => moment.type === "reset")) {
     const { workspace } = useBoard.getState();
-    if (workspace) void readCalls(workspace.id);
+    if (workspace) readCalls(workspace.id).catch(() => undefined);
   }
   take(moments.filter((moment): moment is CallMoment => moment.type === "call"));
 });
@@ -109,14 +109,20 @@ function showBegun(): void {
 /** Begin with what the host knows of a workspace: its latest calls, and those that run. */
 export async function readCalls(workspace: string): Promise<void> {
   const path = { w: workspace };
+  const askedAt = Date.now();
   const asked = api.GET("/api/v1/workspaces/{w}/calls", { params: { path, query: { limit: 200 } } });
   const { calls } = await ask(asked);
   if (useBoard.getState().workspace?.id !== workspace) return;
   useCalls.setState(({ latest }) => {
     const known = new Set(calls.map((call) => call.call_id));
-    const newer = [...latest.values()].filter((call) => !known.has(call.call_id) && call.since !== undefined);
+    const newer = [...latest.values()].filter((call) => !known.has(call.call_id) && isKept(call, askedAt));
     return taken({ places: {}, latest: new Map() }, [...calls.map((call) => readAs(call, latest)), ...newer]);
   });
+}
+
+/** Whether a call that was not read is one all the same: it came since, or by way of the gateway. */
+function isKept(call: ShownCall, askedAt: number): boolean {
+  return (call.since ?? 0) >= askedAt || (call.card !== undefined && call.status !== "running");
 }
 
 /** A call as it was read; what the feed has told meanwhile counts for more. */
