@@ -62,6 +62,18 @@ def test_an_arrow_is_drawn_to_any_place_on_a_card_and_not_where_it_makes_no_sens
     expect(board.arrow("Ada", "Shell")).to_have_count(1)
 
 
+def test_the_end_of_an_arrow_is_pulled_to_another_card(screen: Screen) -> None:
+    board = furnished(screen)
+    cards = {card["title"]: card["id"] for card in board.kept()["cards"]}
+    arrow = screen.arrow(board.workspace, cards["Ada"], cards["Plan"])
+    end = board.arrow("Ada", "Plan").locator(".react-flow__edgeupdater-target")
+    board.hold(middle(end), middle(board.card("Shell")))
+    board.let_go()
+    expect(board.arrow("Ada", "Shell")).to_have_count(1)
+    expect(board.arrows()).to_have_count(1)
+    assert [found["id"] for found in board.kept()["arrows"]] == [arrow]
+
+
 def test_an_arrow_that_ends_on_nothing_asks_what_to_put_there(screen: Screen) -> None:
     board = furnished(screen)
     x, y = middle(board.card("Log"))
