@@ -42,7 +42,7 @@ class AccessTokens(Protocol):
         ...
 
     def on_ended(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of the id of every grant that ends before its time; it must not block or raise."""
+        """Tell `listener` of the id of every grant that ends; it must not block or raise."""
         ...
 
 

@@ -31,7 +31,7 @@ class Credentials(Struct, frozen=True):
     @property
     def keeping(self) -> Sequence[Doing]:
         """What runs until it is cancelled."""
-        return (self.keys.keep, self.grants.keep)
+        return (self.keys.keep, self.grants.keep, self.browsers.keep)
 
 
 def credentials_on(config: Config, store: Store, clock: Clock) -> Credentials:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Final
 
+import anyio
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ SECRET_PREFIX: Final = "brs_"
 SESSION_TTL_S: Final = 30 * 86400.0
 RENEW_AFTER_S: Final = 3600.0
 """How old a session's end may get before it is moved: a page that is loaded often is no reason to write often."""
+LOOK_EVERY_S: Final = 3600.0
 MAX_SESSIONS: Final = 100
 """Browsers of one owner; the one that was away longest makes room."""
 MAX_LABEL_LEN: Final = 200
@@ -80,6 +82,18 @@ class BrowserSessions:
             else:
                 gone.append(session)
         await self._remove(gone)
+
+    async def keep(self) -> None:
+        """Forget sessions whose time is over now and then, until cancelled; the store forgets them by itself."""
+        while True:
+            await anyio.sleep(LOOK_EVERY_S)
+            self.forget_old()
+
+    def forget_old(self) -> None:
+        """Forget sessions whose time is over; what they hold open ends."""
+        now = self._clock.now()
+        for session in [each for each in self._by_hash.values() if each.expires_at <= now]:
+            self._forget(session)
 
     async def begin(self, owner: str, key_id: str | None, label: str = "") -> str:
         """Sign a browser in; the session's secret, which is not kept.
@@ -148,7 +162,7 @@ class BrowserSessions:
         await self._end([session])
 
     def on_ended(self, listener: Callable[[KeyRecord], None]) -> None:
-        """Tell `listener` of every session that ends before its time, as of a key; it must not block or raise."""
+        """Tell `listener` of every session that ends, as of a key; it must not block or raise."""
         self._ended.append(listener)
 
     def _named(self, owner: str, session_id: str) -> BrowserSession | None:

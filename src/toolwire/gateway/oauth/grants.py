@@ -133,7 +133,7 @@ class Grants:
         """Forget grants whose time is over now and then, until cancelled; the store forgets them by itself."""
         while True:
             await anyio.sleep(LOOK_EVERY_S)
-            self._forget_old()
+            self.forget_old()
 
     def find(self, secret: bytes) -> Access | None:
         """What an access token opens now; `None` for one that is unknown, over or revoked."""
@@ -141,12 +141,12 @@ class Grants:
         return None if access is None or access.expires_at <= self._clock.now() else access
 
     def on_ended(self, listener: Callable[[str], None]) -> None:
-        """Tell `listener` of the id of every grant that ends before its time; it must not block or raise."""
+        """Tell `listener` of the id of every grant that ends; it must not block or raise."""
         self._ended.append(listener)
 
     def list(self, owner: str) -> Sequence[Grant]:
         """An owner's grants, oldest first."""
-        self._forget_old()
+        self.forget_old()
         return sorted((g for g in self._grants.values() if g.owner == owner), key=lambda grant: grant.created_at)
 
     def new_code(self, consent: Consent) -> str:
@@ -297,6 +297,9 @@ class Grants:
         ops: list[Op] = [Del("oauth_grant", grant.owner, grant.grant_id)]
         await self._store.tx(ops)
         self._drop(grant)
+        self._tell_ended(grant)
+
+    def _tell_ended(self, grant: Grant) -> None:
         for listener in self._ended:
             listener(grant.grant_id)
 
@@ -304,10 +307,12 @@ class Grants:
         grant = None if grant_id is None else self._grants.get(grant_id)
         return None if grant is None or grant.expires_at <= self._clock.now() else grant
 
-    def _forget_old(self) -> None:
+    def forget_old(self) -> None:
+        """Forget grants whose time is over; what they hold open ends."""
         now = self._clock.now()
         for grant in [each for each in self._grants.values() if each.expires_at <= now]:
             self._drop(grant)
+            self._tell_ended(grant)
 
     def _keep(self, grant: Grant) -> None:
         self._grants[grant.grant_id] = grant

@@ -103,3 +103,16 @@ async def test_the_browser_that_was_away_longest_makes_room():
     assert len(sessions.list(FIRST_OWNER)) == MAX_SESSIONS
     assert sessions.find(secrets[0].encode()) is None
     assert sessions.find(secrets[-1].encode()) is not None
+
+
+async def test_a_session_whose_time_is_over_is_forgotten_and_said_to_have_ended():
+    world = await open_world()
+    sessions, ended = await sessions_of(world), list[str]()
+    sessions.on_ended(lambda record: ended.append(record.key_id))
+    session = found(sessions, await sessions.begin(FIRST_OWNER, None))
+    world.clock.at += SESSION_TTL_S - 1
+    sessions.forget_old()
+    assert ended == []
+    world.clock.at += 1
+    sessions.forget_old()
+    assert ended == [session.session_id]

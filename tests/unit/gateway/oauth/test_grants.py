@@ -185,3 +185,18 @@ async def test_a_store_that_fails_leaves_a_refresh_token_good():
         await grants.refresh(tokens.refresh, "client", None)
     store.tx = whole
     assert await grants.refresh(tokens.refresh, "client", None)
+
+
+async def test_a_grant_whose_time_is_over_is_forgotten_and_said_to_have_ended():
+    clock = ManualClock()
+    grants, ended = Grants(MemoryStore(clock), clock, Lifetimes(120, 3600, 86_400)), list[str]()
+    grants.on_ended(ended.append)
+    await begun(grants)
+    (grant,) = grants.list("owner")
+    clock.at += 86_399
+    grants.forget_old()
+    assert ended == []
+    clock.at += 1
+    grants.forget_old()
+    grants.forget_old()
+    assert (ended, grants.list("owner")) == ([grant.grant_id], [])
