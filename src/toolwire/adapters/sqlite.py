@@ -7,10 +7,10 @@ commit. One process at a time has the file open.
 
 import sqlite3
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
+from types import CoroutineType, TracebackType
 from typing import Any, Self
 
 from anyio import CancelScope, CapacityLimiter, Lock, to_thread
@@ -73,7 +73,7 @@ class SqliteStore:
     ) -> None:
         await self.close()
 
-    def tx(self, ops: Sequence[Op]) -> Coroutine[Any, Any, None]:
+    def tx(self, ops: Sequence[Op]) -> "CoroutineType[Any, Any, None]":
         """Apply all of `ops` durably, or none; see `Store.tx`.
 
         Raises:
