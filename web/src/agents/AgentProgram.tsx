@@ -1,7 +1,7 @@
 /** The program that an agent's card runs in a terminal of its own: which, where, and what it may beside its tools. */
 
 import { Play } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Card } from "../board/model.ts";
 import { changeCard } from "../board/store.ts";
 import { useText } from "../i18n/text.ts";
@@ -18,8 +18,11 @@ export function AgentProgram({ card }: { readonly card: Card }) {
   const [command, setCommand] = useState(kept);
   const status = useTerminals((state) => state.cards[card.id]?.status);
   const isRunning = status === undefined ? card.state === "running" : status === "working";
-  const save = async (): Promise<void> => {
-    if (command.trim() !== kept) await keepCommand(card, command.trim());
+  // The press on the button takes the focus from the field, which saves: the host must have that before it starts.
+  const saving = useRef<Promise<void>>(Promise.resolve());
+  const save = (): Promise<void> => {
+    if (command.trim() !== kept) saving.current = keepCommand(card, command.trim());
+    return saving.current;
   };
   const start = async (): Promise<void> => {
     await save();
