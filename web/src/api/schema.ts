@@ -4052,22 +4052,6 @@ export interface components {
                 };
             };
         };
-        /** @description refused: route_not_found */
-        "404.route_not_found": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /** @constant */
-                    success: false;
-                    error: components["schemas"]["Problem"] & {
-                        /** @enum {unknown} */
-                        code?: "route_not_found";
-                    };
-                };
-            };
-        };
         /** @description refused: channel_not_found, route_not_found */
         "404.channel_not_found.route_not_found": {
             headers: {
@@ -4496,6 +4480,22 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "agent_not_found" | "card_not_found" | "route_not_found" | "workspace_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: arrow_not_found, route_not_found, task_not_found, workspace_not_found */
+        "404.arrow_not_found.route_not_found.task_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "arrow_not_found" | "route_not_found" | "task_not_found" | "workspace_not_found";
                     };
                 };
             };
@@ -6091,7 +6091,7 @@ export interface operations {
             400: components["responses"]["400.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
-            404: components["responses"]["404.route_not_found"];
+            404: components["responses"]["404.key_not_found.route_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
@@ -9230,7 +9230,7 @@ export interface operations {
             400: components["responses"]["400.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
-            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
+            404: components["responses"]["404.arrow_not_found.route_not_found.task_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             421: components["responses"]["421.host_not_allowed"];
             500: components["responses"]["500.internal_error"];
@@ -9339,7 +9339,7 @@ export interface operations {
             400: components["responses"]["400.invalid_request"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.forbidden.origin_not_allowed"];
-            404: components["responses"]["404.arrow_not_found.route_not_found.workspace_not_found"];
+            404: components["responses"]["404.arrow_not_found.route_not_found.task_not_found.workspace_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
             421: components["responses"]["421.host_not_allowed"];
