@@ -101,7 +101,7 @@ class ArrowCallRoutes:
         latest = heapq.nlargest(limit, found, key=lambda one: one[:2])
         return answer({"calls": [call for _, _, call in sorted(latest, key=lambda one: one[1])]})
 
-    @described("oag", WholeArrowCall)
+    @described("oag", WholeArrowCall, errors="task_not_found")
     async def whole(self, request: Request) -> Response:
         """One call of an arrow, in full where it is one of the latest."""
         owner, arrow_id = self._arrow(request)
@@ -125,7 +125,7 @@ class ArrowCallRoutes:
         call_id = await self._calls.begin(owner, workspace, arrow_id, body.tool, body.arguments, body.agent)
         return answer({"call_id": call_id}, 202)
 
-    @described("oag", errors="conflict")
+    @described("oag", errors="conflict task_not_found")
     async def cancel(self, request: Request) -> Response:
         """End a call that runs, whoever made it."""
         owner, arrow_id = self._arrow(request)
