@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
             build()
         elif arguments[0] == "check":
             run("tsc", "-p", "tsconfig.json")
-            run("biome", "check", "src", "vite.config.ts")
+            run("biome", "check", "--error-on-warnings", "src", "vite.config.ts")
         elif arguments[0] == "test":
             run("vitest", "run", *arguments[1:])
         else:

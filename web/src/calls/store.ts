@@ -94,7 +94,7 @@ function take(moments: readonly CallMoment[]): void {
       told.push(call);
     }
   }
-  if (begun.size > 0) timer ??= window.setTimeout(showBegun, UNSEEN_MS);
+  if (begun.size > 0 && timer === undefined) timer = window.setTimeout(showBegun, UNSEEN_MS);
   if (told.length > 0) useCalls.setState((state) => taken(state, told));
 }
 

@@ -37,7 +37,6 @@ export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
       {isOnly ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
       <header className="card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
-        {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: F2 and the palette rename it by keys */}
         <h3 onDoubleClick={() => openWindow({ is: "rename", card: id })}>{card.title}</h3>
         <ActivityWords activity={activity} />
       </header>

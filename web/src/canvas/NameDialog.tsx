@@ -40,7 +40,6 @@ export function NameDialog({ title, label, initial, always = false, onNamed, onC
         label={label}
         value={written}
         maxLength={LONGEST}
-        // biome-ignore lint/a11y/noAutofocus: the window has been opened to write this
         autoFocus
         onFocus={(event) => event.target.select()}
         onChange={(event) => setName(event.target.value)}

@@ -13,8 +13,6 @@ export function NoteBody({ card }: { readonly card: Card }) {
   const said = typeof card.content.text === "string" ? card.content.text : "";
   if (isWriting) return <Writing card={card} said={said} />;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Enter on the card does the same
-    // biome-ignore lint/a11y/noStaticElementInteractions: Enter on the card does the same
     <p
       className={said ? "note-body nowheel" : "note-body note-body-empty"}
       onDoubleClick={() => useView.setState({ writing: card.id })}

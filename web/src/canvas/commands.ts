@@ -11,7 +11,7 @@ import { text } from "../i18n/text.ts";
 import type { TextKey } from "../i18n/words.ts";
 import { showToast } from "../ui/toasts.ts";
 import { keep, kept } from "./clipboard.ts";
-import { fit, focusCard, middleOfView, openPalette, openWindow, useView } from "./view.ts";
+import { bringIntoView, focusCard, middleOfView, openPalette, openWindow, useView } from "./view.ts";
 
 export interface Command {
   readonly id: string;
@@ -60,7 +60,7 @@ export const COMMANDS: readonly Command[] = [
   { id: "group", name: "canvas.do.group", keys: ["mod+g"], isPossible: someCards, run: () => void group() },
   { id: "ungroup", name: "canvas.do.ungroup", keys: ["mod+shift+g"], isPossible: hasGroup, run: () => void ungroup() },
   { id: "tidy", name: "canvas.do.tidy", keys: ["t"], isPossible: anyCards, run: () => void tidy() },
-  { id: "fit", name: "canvas.do.fit", keys: ["f"], isPossible: anyCards, run: () => fit(cards()) },
+  { id: "fit", name: "canvas.do.fit", keys: ["f"], isPossible: anyCards, run: () => bringIntoView(cards()) },
   { id: "nearer", name: "canvas.do.nearer", keys: ["+", "="], isPossible: anyCards, run: () => zoom("in") },
   { id: "farther", name: "canvas.do.farther", keys: ["-"], isPossible: anyCards, run: () => zoom("out") },
   { id: "calls", name: "calls.all.toggle", keys: [CALLS_KEY], isPossible: always, run: togglePanel },
@@ -156,7 +156,7 @@ async function tidy(): Promise<void> {
   const { board } = useBoard.getState();
   const only = cards().length > 1 ? cards() : [];
   await editBoard(await tidied(board, only));
-  window.requestAnimationFrame(() => fit(only));
+  window.requestAnimationFrame(() => bringIntoView(only));
 }
 
 function wire(): void {

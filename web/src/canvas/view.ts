@@ -56,7 +56,7 @@ export function middleOfView(): Point {
 const FIT = { maxZoom: 1, padding: 0.15, duration: 200 };
 
 /** Show all of the board, or the cards of those ids. */
-export function fit(ids: readonly string[] = []): void {
+export function bringIntoView(ids: readonly string[] = []): void {
   const { flow } = useView.getState();
   void flow?.fitView(ids.length > 0 ? { ...FIT, nodes: ids.map((id) => ({ id })) } : FIT);
 }

@@ -12,7 +12,8 @@ import { Empty } from "../ui/Empty.tsx";
 import { type Column, Table } from "../ui/Table.tsx";
 import { showToast } from "../ui/toasts.ts";
 import { When } from "../ui/When.tsx";
-import { ALL_PATH, type AuditEntry, firstBreak, readEntries } from "./audit.ts";
+import { readAgents } from "./agents.ts";
+import { ALL_PATH, type AuditEntry, firstBreak, readEntries, STATUSES } from "./audit.ts";
 import { PageFrame } from "./PageFrame.tsx";
 
 const PAGE = 100;
@@ -50,6 +51,7 @@ export function AuditPage() {
 function Chain({ newest }: { readonly newest: readonly AuditEntry[] }) {
   const text = useText();
   const [older, setOlder] = useState<readonly AuditEntry[]>([]);
+  const [hasMore, setHasMore] = useState(newest.length === PAGE);
   const [busy, setBusy] = useState(false);
   const entries = [...newest, ...older];
   const oldest = entries.at(-1)?.seq ?? 1;
@@ -58,6 +60,7 @@ function Chain({ newest }: { readonly newest: readonly AuditEntry[] }) {
     try {
       const more = await readEntries(PAGE, oldest);
       setOlder((before) => [...before, ...more]);
+      setHasMore(more.length === PAGE);
     } catch (error) {
       showToast({ tone: "bad", text: messageOf(error) });
     } finally {
@@ -73,7 +76,7 @@ function Chain({ newest }: { readonly newest: readonly AuditEntry[] }) {
         rows={entries}
         keyOf={(one) => String(one.seq)}
       />
-      {oldest > 1 ? (
+      {hasMore ? (
         <Button busy={busy} onClick={() => void showOlder()}>
           {text("gateway.audit.older")}
         </Button>
@@ -92,20 +95,31 @@ function Holds({ entries }: { readonly entries: readonly AuditEntry[] }) {
 
 function useColumns(): readonly Column<AuditEntry>[] {
   const text = useText();
+  const agents = useAsked("agents", readAgents);
+  const names = new Map(agents.data?.map((agent) => [agent.agent_id, agent.display_name || agent.name]));
+  const named = (id: string): string => names.get(id) ?? id;
   return [
     { id: "seq", head: text("gateway.audit.number"), cell: (one) => one.seq },
     { id: "when", head: text("gateway.audit.when"), cell: (one) => <When at={one.ended_at} /> },
     { id: "tool", head: text("gateway.audit.tool"), cell: (one) => <code>{one.tool}</code> },
-    { id: "agent", head: text("gateway.audit.agent"), cell: (one) => one.agent_id },
-    { id: "by", head: text("gateway.audit.by"), cell: (one) => one.principal },
-    { id: "over", head: text("gateway.audit.over"), cell: (one) => one.surface },
-    {
-      id: "outcome",
-      head: text("gateway.audit.outcome"),
-      cell: (one) => <Badge tone={TONES[one.status] ?? "neutral"}>{one.error_code ?? one.status}</Badge>,
-    },
+    { id: "agent", head: text("gateway.audit.agent"), cell: (one) => named(one.agent_id) },
+    { id: "by", head: text("gateway.audit.by"), cell: (one) => named(one.principal) },
+    { id: "over", head: text("gateway.audit.over"), brief: true, cell: (one) => one.surface },
+    { id: "outcome", head: text("gateway.audit.outcome"), cell: (one) => <Outcome entry={one} /> },
     { id: "took", head: text("gateway.audit.took"), end: true, cell: took },
   ];
+}
+
+function Outcome({ entry }: { readonly entry: AuditEntry }) {
+  const text = useText();
+  const status = STATUSES.find((one) => one === entry.status);
+  return (
+    <span title={entry.error_code}>
+      <Badge tone={TONES[entry.status] ?? "neutral"}>
+        {status ? text(`gateway.audit.status.${status}`) : entry.status}
+      </Badge>
+    </span>
+  );
 }
 
 function took(entry: AuditEntry): string {

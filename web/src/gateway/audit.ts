@@ -19,6 +19,9 @@ export interface AuditEntry {
   readonly hash: string;
 }
 
+/** How a call ends, as the host says it. */
+export const STATUSES = ["completed", "failed", "timeout", "rejected", "canceled"] as const;
+
 export const ALL_PATH = "/api/v1/audit";
 const NEWEST = Number.MAX_SAFE_INTEGER;
 

@@ -9,6 +9,8 @@ export interface Column<T> {
   readonly cell: (row: T) => ReactNode;
   /** For numbers and buttons. */
   readonly end?: boolean;
+  /** Its values are single words, never broken. */
+  readonly brief?: boolean;
 }
 
 interface TableProps<T> {
@@ -26,7 +28,7 @@ export function Table<T>({ label, columns, rows, keyOf, dimmed }: TableProps<T>)
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.id} scope="col" className={column.end ? "table-end" : undefined}>
+              <th key={column.id} scope="col" className={classOf(column)}>
                 {column.head}
               </th>
             ))}
@@ -36,7 +38,7 @@ export function Table<T>({ label, columns, rows, keyOf, dimmed }: TableProps<T>)
           {rows.map((row) => (
             <tr key={keyOf(row)} className={dimmed?.(row) ? "table-dimmed" : undefined}>
               {columns.map((column) => (
-                <td key={column.id} data-head={column.head} className={column.end ? "table-end" : undefined}>
+                <td key={column.id} data-head={column.head} className={classOf(column)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -46,4 +48,8 @@ export function Table<T>({ label, columns, rows, keyOf, dimmed }: TableProps<T>)
       </table>
     </div>
   );
+}
+
+function classOf({ end, brief }: Pick<Column<never>, "end" | "brief">): string | undefined {
+  return end ? "table-end" : brief ? "table-brief" : undefined;
 }
