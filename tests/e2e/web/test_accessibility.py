@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from scripts.build_web import ROOT, WEB
+from tests.e2e.web.boards import BoardPage
 from tests.e2e.web.screen import PHONE, WIDE, Screen, screen_on
 
 pytestmark = pytest.mark.e2e
@@ -14,6 +15,8 @@ pytestmark = pytest.mark.e2e
 AXE = (WEB / "node_modules" / "axe-core" / "axe.min.js").read_text
 EXAMPLES = ROOT / "examples" / "cards"
 AGENT = "agent_demo"
+AGENT_TABS = ("Tools", "Connect", "Program", "Chat")
+CARD_TABS = ("Tools", "Log", "Settings")
 SECTIONS = ("agents", f"agents/{AGENT}", "keys", "webhooks", "files", "consents", "audit")
 
 
@@ -30,8 +33,8 @@ def furnished(screen: Screen) -> str:
     package = screen.install(EXAMPLES / "test-radar")
     agent = screen.card(workspace, "agent", title="Scout", agent_id=AGENT, x=40, y=40)
     radar = screen.card(workspace, "card", title="Radar", package=package, x=420, y=40)
-    screen.card(workspace, "terminal", title="Shell", x=40, y=360)
-    screen.card(workspace, "note", title="Plan", content={"text": "Wire the radar."}, x=420, y=360)
+    screen.card(workspace, "terminal", title="Shell", x=40, y=420)
+    screen.card(workspace, "note", title="Plan", content={"text": "Wire the radar."}, x=820, y=420)
     screen.arrow(workspace, agent["id"], radar["id"])
     return workspace
 
@@ -98,3 +101,21 @@ def test_a_window_above_the_canvas_has_no_serious_fault(screen: Screen, furnishe
     page.keyboard.press(key)
     expect(page.get_by_role("dialog")).to_be_visible()
     assert faults(settled(page)) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_panels_of_cards_and_arrows_have_no_serious_fault(screen: Screen, furnished: str, theme: str) -> None:
+    page = screen.window(f"/w/{furnished}", color_scheme=theme, reduced_motion="reduce")
+    board = BoardPage(screen, furnished, page)
+    found: dict[str, list[str]] = {}
+    for card, tabs in (("Scout", AGENT_TABS), ("Radar", CARD_TABS), ("Shell", ()), ("Plan", ())):
+        board.choose(card)
+        found[card] = faults(page)
+        for tab in tabs:
+            page.get_by_role("tab", name=tab).click()
+            found[f"{card}: {tab}"] = faults(page)
+    board.arrow("Scout", "Radar").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Scout → Radar")).to_be_visible()
+    found["arrow"] = faults(page)
+    assert {name: each for name, each in found.items() if each} == {}
