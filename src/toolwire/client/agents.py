@@ -43,9 +43,16 @@ class AgentCalls(Group[D]):
         visibility: Literal["private", "public"] | UnsetType = UNSET,
         description: str | UnsetType | None = UNSET,
         pinned: bool | UnsetType = UNSET,
+        advertise_gateway_args: bool | UnsetType = UNSET,
     ) -> Ask[Agent]:
         """Change what is given; a `description` of `None` gives the word back to the agent."""
-        body = given(mcp_enabled=mcp_enabled, visibility=visibility, description=description, pinned=pinned)
+        body = given(
+            mcp_enabled=mcp_enabled,
+            visibility=visibility,
+            description=description,
+            pinned=pinned,
+            advertise_gateway_args=advertise_gateway_args,
+        )
         return patch(f"/agents/{part(agent)}", Agent, body)
 
     @Method

@@ -1,8 +1,9 @@
 """One agent as the gateway keeps it, and what its owner may change; it is kept elsewhere."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import asdict, replace
 
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.link import DeliveryMode, Skill
@@ -18,7 +19,8 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     `resources`, `prompts` and `completions` are what it says of itself when it registers. `set_description` is the
     owner's word and wins over `description`. `delivery_mode` is `None` until a registration sets it. `remote` says that
     a remote MCP server is behind it, for which the gateway itself registers. Of one that is `pinned` a
-    tool that is new or has changed is in `held` until the owner accepts it. Times are Unix seconds, UTC.
+    tool that is new or has changed is in `held` until the owner accepts it. `advertise_gateway_args` says that the list
+    of its tools shows the gateway's own arguments, too. Times are Unix seconds, UTC.
     """
 
     agent_id: str
@@ -41,6 +43,7 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     remote: bool = False
     pinned: bool = False
     held: tuple[Skill, ...] = ()
+    advertise_gateway_args: bool = False
 
     @property
     def mode(self) -> DeliveryMode:
@@ -77,3 +80,11 @@ class AgentPatch(Struct, frozen=True, forbid_unknown_fields=True):
     visibility: Visibility | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     pinned: bool | UnsetType = UNSET
+    advertise_gateway_args: bool | UnsetType = UNSET
+
+    def applied_to(self, record: AgentRecord) -> AgentRecord:
+        """The record as its owner wants it."""
+        given: dict[str, Any] = {name: value for name, value in asdict(self).items() if value is not UNSET}
+        if "description" in given:
+            given["set_description"] = given.pop("description")
+        return replace(record, **given)

@@ -11,7 +11,7 @@ from functools import partial
 
 import anyio
 import msgspec
-from msgspec import UNSET
+from msgspec.structs import replace
 
 from toolwire.core.change import Change, ListChanged, ResourceUpdated
 from toolwire.core.errors import AgentNotFound, Conflict, InvalidParam, PayloadTooLarge, StoreConflict
@@ -23,7 +23,7 @@ from toolwire.core.ports import Clock, Del, Op, Put, Store
 from toolwire.engine.catalog import Catalog, CompileSchema
 from toolwire.gateway.about import CONFIG_URIS, SKILLS_URIS
 from toolwire.gateway.agent_record import AgentPatch, AgentRecord
-from toolwire.gateway.extras import AgentExtras, declared_extras
+from toolwire.gateway.extras import AgentExtras, advertised, declared_extras
 from toolwire.gateway.held_skills import Holding, released, sort_out, with_accepted
 from toolwire.gateway.keys import scan_all
 from toolwire.gateway.offered import Offered, changes_between, offered_of
@@ -216,15 +216,7 @@ class Agents:
         """
         async with self._writing:
             agent = self._agent(agent_id)
-            record = agent.record
-            changed = msgspec.structs.replace(
-                record,
-                mcp_enabled=record.mcp_enabled if patch.mcp_enabled is UNSET else patch.mcp_enabled,
-                visibility=record.visibility if patch.visibility is UNSET else patch.visibility,
-                set_description=record.set_description if patch.description is UNSET else patch.description,
-                pinned=record.pinned if patch.pinned is UNSET else patch.pinned,
-                updated_at=self._clock.now(),
-            )
+            changed = msgspec.structs.replace(patch.applied_to(agent.record), updated_at=self._clock.now())
             if changed.held and not changed.pinned:
                 changed = released(changed)
             await self._commit(agent, changed)
@@ -363,8 +355,10 @@ class Agents:
         if fallback:
             asking[MESSAGE_TOOL] = agent.asking  # what answers messages has registered nothing that could say so
         delegate = Holding(agent.delegate, record) if record.held else agent.delegate
-        changed = agent.catalog.replace(tools, agent.delegate, delegate, asking)
         declared = {tool.name: declared_extras(tool.input_schema) for tool in tools}
+        if record.advertise_gateway_args:
+            tools = [replace(tool, input_schema=advertised(tool.input_schema)) for tool in tools]
+        changed = agent.catalog.replace(tools, agent.delegate, delegate, asking)
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)
         agent.offered = offered_of(record.resources, record.prompts)
         return changed

@@ -1,7 +1,8 @@
 """Takes the gateway's own arguments out of a call's (gateway.md D8, D11); it does not look at files or claims.
 
 `attachments` and `idempotency_key` are taken without being in a tool's schema, and taken before the schema is checked,
-so that `additionalProperties: false` does not refuse them. A tool that declares one of them itself gets it too.
+so that `additionalProperties: false` does not refuse them. A tool that declares one of them itself gets it too. Where
+an owner wants them shown, the list of tools has them in each schema (`advertised`).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +13,7 @@ import msgspec
 from toolwire.core.call import Attachment
 from toolwire.core.errors import InvalidParam
 from toolwire.core.jsontypes import JsonObject
-from toolwire.engine.claims import check_key
+from toolwire.engine.claims import MAX_KEY_LEN, check_key
 from toolwire.gateway.file_record import MAX_FILE_ID_LEN, check_content_type, check_filename
 from toolwire.surfaces.endpoint import Extras
 
@@ -27,6 +28,30 @@ ATTACHMENT_SAMPLES: tuple[list[JsonObject], ...] = (
     [{"file_id": "f" * 128, "filename": "q3.pdf", "content_type": "application/pdf"}] * 16,
 )
 """What a tool's own `attachments` must take to be compatible with ours (gateway.md 19)."""
+
+ADVERTISED: JsonObject = {
+    ATTACHMENTS: {
+        "type": "array",
+        "description": "Files for the call, uploaded to the gateway before",
+        "items": {
+            "type": "object",
+            "properties": {
+                "file_id": {"type": "string", "minLength": 1, "maxLength": MAX_FILE_ID_LEN},
+                "filename": {"type": "string"},
+                "content_type": {"type": "string"},
+            },
+            "required": ["file_id"],
+            "additionalProperties": False,
+        },
+    },
+    IDEMPOTENCY_KEY: {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_KEY_LEN,
+        "description": "The same call under the same key runs once",
+    },
+}
+"""What a list of tools shows of ours where it does (gateway.md D11)."""
 
 KEY_SAMPLES = ("user_7:q3_summary", "k", "3f2b8a52-4b5e-4d0c-9c43-9f1f8d0c9b11", "ä" * 255)
 """What a tool's own `idempotency_key` must take to be compatible with ours (gateway.md D8)."""
@@ -65,6 +90,16 @@ def declared_extras(schema: JsonObject) -> list[str]:
     """The names among ours that a tool's input schema has as properties."""
     properties: Any = schema.get("properties")
     return [name for name in GATEWAY_ARGUMENTS if isinstance(properties, dict) and name in properties]
+
+
+def advertised(schema: JsonObject) -> JsonObject:
+    """A tool's input schema with our arguments in it, for clients that check a call before they send it.
+
+    They are optional, and what the tool declares itself stays as it is. Arguments without ours fit it exactly if they
+    fit `schema`.
+    """
+    own: JsonObject = schema.get("properties") or {}
+    return {**schema, "properties": {**own, **{name: ADVERTISED[name] for name in ADVERTISED if name not in own}}}
 
 
 def check_compatible(schema: JsonObject, takes: Callable[[JsonObject, JsonObject], bool]) -> None:

@@ -98,7 +98,7 @@ class AgentRoutes:
 
     @described("oag", Agent, body=AgentPatch, errors="conflict")
     async def patch(self, request: Request) -> Response:
-        """Change what the owner decides: `mcp_enabled`, `visibility`, `description`, `pinned`."""
+        """Change what the owner decides; what is left out stays as it is."""
         identity = self._reader.identify(request, "oag")
         record = self._reader.own_agent(request, identity)
         body = await self._reader.body(request, AgentPatch)
@@ -139,6 +139,7 @@ class AgentRoutes:
             "visibility": record.visibility,
             "mcp_enabled": record.mcp_enabled,
             "pinned": record.pinned,
+            "advertise_gateway_args": record.advertise_gateway_args,
             "mcp_url": self._mcp_url(record.agent_id),
             "delivery_mode": record.mode,
             "attached": self._attached(record.agent_id),

@@ -138,7 +138,7 @@ async def test_an_owner_changes_what_it_decides_and_nothing_else():
     """gateway.md §6: `PATCH` takes `mcp_enabled`, `visibility`, `description`."""
     async with open_site() as site:
         agent_id, key = await site.agent(), await site.key()
-        body = {"mcp_enabled": False, "visibility": "public", "description": "Ours."}
+        body = {"mcp_enabled": False, "visibility": "public", "description": "Ours.", "advertise_gateway_args": True}
         shown = (await site.client.patch(f"/api/v1/agents/{agent_id}", json=body, headers=key)).json()["data"]
         assert {name: shown[name] for name in body} == body
         for wrong in ({"name": "x"}, {"visibility": "secret"}, {"mcp_enabled": "yes"}, {"mcp_enabled": None}):

@@ -54,7 +54,7 @@ export interface paths {
         delete: operations["agent_remove"];
         options?: never;
         head?: never;
-        /** Change what the owner decides: `mcp_enabled`, `visibility`, `description`, `pinned`. */
+        /** Change what the owner decides; what is left out stays as it is. */
         patch: operations["agent_patch"];
         trace?: never;
     };
@@ -1726,6 +1726,7 @@ export interface components {
             visibility: "private" | "public";
             mcp_enabled: boolean;
             pinned: boolean;
+            advertise_gateway_args: boolean;
             mcp_url: string;
             /** @enum {unknown} */
             delivery_mode: "busy_reject" | "push" | "queue";
@@ -1791,6 +1792,9 @@ export interface components {
         /**
          * Agent
          * @description An agent. The times are there for its owner and for itself.
+         *
+         *     `advertise_gateway_args` says that the list of its tools shows `attachments` and `idempotency_key`, which every tool
+         *     takes, in each schema.
          */
         Agent: {
             agent_id: string;
@@ -1802,6 +1806,7 @@ export interface components {
             visibility: "private" | "public";
             mcp_enabled: boolean;
             pinned: boolean;
+            advertise_gateway_args: boolean;
             mcp_url: string;
             /** @enum {unknown} */
             delivery_mode: "busy_reject" | "push" | "queue";
@@ -1866,6 +1871,7 @@ export interface components {
             visibility?: "private" | "public";
             description?: string | null;
             pinned?: boolean;
+            advertise_gateway_args?: boolean;
         };
         /**
          * Remote

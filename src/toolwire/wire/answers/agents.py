@@ -12,7 +12,11 @@ from toolwire.wire.link import DeliveryMode, Skill
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """An agent. The times are there for its owner and for itself."""
+    """An agent. The times are there for its owner and for itself.
+
+    `advertise_gateway_args` says that the list of its tools shows `attachments` and `idempotency_key`, which every tool
+    takes, in each schema.
+    """
 
     agent_id: str
     name: str
@@ -22,6 +26,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     visibility: Literal["private", "public"]
     mcp_enabled: bool
     pinned: bool
+    advertise_gateway_args: bool
     mcp_url: str
     delivery_mode: DeliveryMode
     attached: bool
