@@ -44,14 +44,19 @@ class AgentCalls(Group[D]):
         description: str | UnsetType | None = UNSET,
         pinned: bool | UnsetType = UNSET,
         advertise_gateway_args: bool | UnsetType = UNSET,
+        idempotency_ttl_s: float | UnsetType | None = UNSET,
     ) -> Ask[Agent]:
-        """Change what is given; a `description` of `None` gives the word back to the agent."""
+        """Change what is given.
+
+        A `description` of `None` gives the word back to the agent, an `idempotency_ttl_s` of `None` to the gateway.
+        """
         body = given(
             mcp_enabled=mcp_enabled,
             visibility=visibility,
             description=description,
             pinned=pinned,
             advertise_gateway_args=advertise_gateway_args,
+            idempotency_ttl_s=idempotency_ttl_s,
         )
         return patch(f"/agents/{part(agent)}", Agent, body)
 

@@ -71,13 +71,19 @@ class Entry:
 
 
 class Catalog:
-    """Tools by name, in the order in which they were offered. `version` rises with every change."""
+    """Tools by name, in the order in which they were offered.
+
+    Attributes:
+        version: rises with every change.
+        key_ttl_s: how long a key of a call of theirs stands for it; `None` for as long as the engine's limits say.
+    """
 
     def __init__(self, compile_schema: CompileSchema) -> None:
         self._compile = compile_schema
         self._entries: dict[str, Entry] = {}
         self._listing: bytes | None = None
         self.version = 0
+        self.key_ttl_s: float | None = None
 
     def replace(
         self,

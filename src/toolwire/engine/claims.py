@@ -31,6 +31,11 @@ class Claim(Struct, frozen=True):
     first_seen: float
     expires_at: float
 
+    @property
+    def ttl_s(self) -> float:
+        """How long the key stands for its call."""
+        return self.expires_at - self.first_seen
+
 
 _decode = msgspec.msgpack.Decoder(Claim).decode
 _encode = msgspec.msgpack.Encoder().encode

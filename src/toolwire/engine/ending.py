@@ -192,7 +192,7 @@ class Endings:
     async def _ops(self, record: Record, result: Result, scope: str | None) -> Sequence[Op]:
         call, now, ttl_s = record.call, self._clock.now(), self._limits.history_ttl_s
         if call.idempotency_key is not None:
-            ttl_s = max(ttl_s, self._limits.idempotency_ttl_s)
+            ttl_s = max(ttl_s, record.key_ttl_s or self._limits.idempotency_ttl_s)
         ops: list[Op] = [Del("open_call", call.caller.owner, call.id)]
         if scope is not None and result.error is not None and result.error.code in NEVER_STORED:
             ops.append(Del("claim", "", scope))

@@ -220,6 +220,8 @@ class Engine:
         Raises:
             ServiceUnavailable: as `start`.
         """
+        if claim is not None:
+            record.key_ttl_s = claim.ttl_s
         self.start(record, handler)
         if claim is not None:
             self._keys.hold(scope_of(record.call), claim, record)
@@ -271,7 +273,8 @@ class Engine:
             if isinstance(known, Submission):
                 return known
             now = self.clock.now()
-            claim = Claim(call.id, call.caller.owner, fingerprint, now, now + self.limits.idempotency_ttl_s)
+            ttl_s = catalog.key_ttl_s or self.limits.idempotency_ttl_s
+            claim = Claim(call.id, call.caller.owner, fingerprint, now, now + ttl_s)
             try:
                 call = await attached(call, catalog) if call.attachments else call
                 record, entry, ops = self._admit(call, catalog, listener)
@@ -299,6 +302,7 @@ class Engine:
     ) -> Work:
         """All that claims a call."""
         if claim is not None:
+            record.key_ttl_s = claim.ttl_s
             # A pending record outlives its TTL until its call ends (D7).
             ends = max(claim.expires_at, self._course.last_moment(record) + 60)
             ops = [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)]

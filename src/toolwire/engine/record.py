@@ -82,6 +82,7 @@ class Record:
         ending_at: when a durable call has ended, as the store has it.
         delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
+        key_ttl_s: how long its key stands for it, where that is known here.
         slow: told once when the call is not over within a tick of its beginning.
         verdict: what the call ends with when its handler was stopped.
         timer: rings at the call's last moment, unless the call is over within a tick.
@@ -102,6 +103,7 @@ class Record:
     make_task: MakeTask | None = None
     slow: "Callable[[Record], None] | None" = None
     watcher: Watched | None = None
+    key_ttl_s: float | None = None
     confidential = False
     seq = 0
     _last_progress = float("-inf")

@@ -1,10 +1,11 @@
 """One agent as the gateway keeps it, and what its owner may change; it is kept elsewhere."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict, replace
 
+from toolwire.config import MAX_SECONDS
 from toolwire.core.jsontypes import JsonObject
 from toolwire.wire.link import DeliveryMode, Skill
 
@@ -20,7 +21,8 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     owner's word and wins over `description`. `delivery_mode` is `None` until a registration sets it. `remote` says that
     a remote MCP server is behind it, for which the gateway itself registers. Of one that is `pinned` a
     tool that is new or has changed is in `held` until the owner accepts it. `advertise_gateway_args` says that the list
-    of its tools shows the gateway's own arguments, too. Times are Unix seconds, UTC.
+    of its tools shows the gateway's own arguments, too. `idempotency_ttl_s` is for how long a key of a call of it is
+    remembered, `None` for as long as the gateway's setting says. Times are Unix seconds, UTC.
     """
 
     agent_id: str
@@ -44,6 +46,7 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
     pinned: bool = False
     held: tuple[Skill, ...] = ()
     advertise_gateway_args: bool = False
+    idempotency_ttl_s: float | None = None
 
     @property
     def mode(self) -> DeliveryMode:
@@ -74,13 +77,18 @@ class AgentRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class AgentPatch(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an owner may change; what is `UNSET` stays. A `description` of `None` gives the word back to the agent."""
+    """What an owner may change; what is `UNSET` stays.
+
+    A `description` of `None` gives the word back to the agent, an `idempotency_ttl_s` of `None` to the gateway's
+    setting; another holds for keys that are first seen from then on.
+    """
 
     mcp_enabled: bool | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
     pinned: bool | UnsetType = UNSET
     advertise_gateway_args: bool | UnsetType = UNSET
+    idempotency_ttl_s: Annotated[float, Meta(gt=0, le=MAX_SECONDS)] | UnsetType | None = UNSET
 
     def applied_to(self, record: AgentRecord) -> AgentRecord:
         """The record as its owner wants it."""

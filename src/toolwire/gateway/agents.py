@@ -361,6 +361,7 @@ class Agents:
         changed = agent.catalog.replace(tools, agent.delegate, delegate, asking)
         agent.extras = AgentExtras(declared, MESSAGE_TOOL if fallback else None)
         agent.offered = offered_of(record.resources, record.prompts)
+        agent.catalog.key_ttl_s = record.idempotency_ttl_s
         return changed
 
 

@@ -28,7 +28,11 @@ class FileService(Struct, frozen=True):
             entry = agents.catalog(agent.agent_id).get(tool)
             return entry is not None and entry.tool.output_schema is not None
 
-        return ResultFiles(self.files, (agent.owner, agent.agent_id), self.clock, self.rules, has_schema)
+        def key_ttl_s() -> float | None:
+            record = agents.known(agent.agent_id)
+            return None if record is None else record.idempotency_ttl_s
+
+        return ResultFiles(self.files, (agent.owner, agent.agent_id), self.clock, self.rules, has_schema, key_ttl_s)
 
 
 def file_service(config: Config, opened: Opened) -> FileService:

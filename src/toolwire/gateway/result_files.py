@@ -39,7 +39,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class ResultRules(Struct, frozen=True):
-    """`inline_limit_bytes` is the largest result answered as it is; `url_ttl_s` is how long the links in one hold."""
+    """`inline_limit_bytes` is the largest result answered as it is; links in one hold for `url_ttl_s` at least."""
 
     inline_limit_bytes: int = 1024**2
     url_ttl_s: float = 24 * 3600.0
@@ -64,6 +64,7 @@ class ResultFiles:
         clock: wall time.
         rules: limits.
         has_schema: whether a tool says what its structured content is, so that this cannot be left out.
+        key_ttl_s: how long the agent's calls are known by their keys now; `None` for no longer than `rules` says.
     """
 
     def __init__(
@@ -73,12 +74,14 @@ class ResultFiles:
         clock: Clock,
         rules: ResultRules,
         has_schema: Callable[[str], bool],
+        key_ttl_s: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._files = files
         self._owner, self._agent_id = agent
         self._clock = clock
         self._rules = rules
         self._has_schema = has_schema
+        self._key_ttl_s = key_ttl_s
 
     def concerns(self, result: Result) -> bool:
         """Whether there is anything to do; quick for the small texts that most results are."""
@@ -197,7 +200,7 @@ class ResultFiles:
         }
 
     def _until(self) -> float:
-        return self._clock.now() + self._rules.url_ttl_s
+        return self._clock.now() + max(self._rules.url_ttl_s, self._key_ttl_s() or 0.0)
 
 
 def _size(result: Result) -> int:

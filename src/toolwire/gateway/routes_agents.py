@@ -140,6 +140,7 @@ class AgentRoutes:
             "mcp_enabled": record.mcp_enabled,
             "pinned": record.pinned,
             "advertise_gateway_args": record.advertise_gateway_args,
+            "idempotency_ttl_s": record.idempotency_ttl_s,
             "mcp_url": self._mcp_url(record.agent_id),
             "delivery_mode": record.mode,
             "attached": self._attached(record.agent_id),

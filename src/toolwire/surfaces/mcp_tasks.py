@@ -109,7 +109,7 @@ def created_reply(engine: Engine, asked: Asked, submission: Submission, terms: T
     is_task = record.call.task is not None if mode in LATER else terms is not None
     if not is_task or (record.over and mode == "optional"):
         return None
-    body = result_body(asked.message.id, created_result(begun(engine, record), asked.endpoint.stamp))
+    body = result_body(asked.message.id, created_result(begun(engine, asked.endpoint, record), asked.endpoint.stamp))
     return Reply(body, replayed=submission.replayed)
 
 

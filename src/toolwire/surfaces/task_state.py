@@ -97,10 +97,11 @@ def asking_of(found: Found) -> Asking | None:
     return asker if isinstance(asker, Asking) else None
 
 
-def begun(engine: Engine, found: Found) -> Task:
+def begun(engine: Engine, endpoint: Endpoint, found: Found) -> Task:
     """A task as it was when it began."""
     call, limits = found.call, engine.limits
-    ttl_s = max(limits.history_ttl_s, limits.idempotency_ttl_s)  # of a call under a key that is a task for a repeat
+    # Of a call under a key that is a task for a repeat.
+    ttl_s = max(limits.history_ttl_s, endpoint.catalog.key_ttl_s or limits.idempotency_ttl_s)
     if call.task is not None:
         ttl_s = call.task.kept_until - found.created_at
     return Task(
@@ -115,7 +116,7 @@ def begun(engine: Engine, found: Found) -> Task:
 
 def task_of(engine: Engine, endpoint: Endpoint, found: Found) -> Task:
     """A task as it is now."""
-    task = begun(engine, found)
+    task = begun(engine, endpoint, found)
     if found.result is not None:
         return _ended(
             endpoint, found.call, found.result, replace(task, updated_at=found.completed_at or task.created_at)

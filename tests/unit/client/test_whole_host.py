@@ -37,6 +37,8 @@ async def test_agents_and_their_keys_come_and_go(tmp_path: Path):
         assert [agent.name for agent in await client.agents.list()] == ["bot"]
         changed = await client.agents.change("bot", visibility="public", description=None)
         assert (changed.visibility, changed.description) == ("public", "")
+        changed = await client.agents.change("bot", advertise_gateway_args=True, idempotency_ttl_s=60)
+        assert (changed.advertise_gateway_args, changed.idempotency_ttl_s, changed.visibility) == (True, 60, "public")
         key = await client.keys.create("bak", "bot", "for curl")
         assert {one.kind for one in await client.keys.list("bot")} == {"agk", "bak"}
         await client.keys.revoke(key.key_id)

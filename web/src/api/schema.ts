@@ -1727,6 +1727,7 @@ export interface components {
             mcp_enabled: boolean;
             pinned: boolean;
             advertise_gateway_args: boolean;
+            idempotency_ttl_s: number | null;
             mcp_url: string;
             /** @enum {unknown} */
             delivery_mode: "busy_reject" | "push" | "queue";
@@ -1794,7 +1795,8 @@ export interface components {
          * @description An agent. The times are there for its owner and for itself.
          *
          *     `advertise_gateway_args` says that the list of its tools shows `attachments` and `idempotency_key`, which every tool
-         *     takes, in each schema.
+         *     takes, in each schema. `idempotency_ttl_s` is how long a key of a call of it is remembered, `None` for as long as
+         *     the gateway's setting of that name says.
          */
         Agent: {
             agent_id: string;
@@ -1807,6 +1809,7 @@ export interface components {
             mcp_enabled: boolean;
             pinned: boolean;
             advertise_gateway_args: boolean;
+            idempotency_ttl_s: number | null;
             mcp_url: string;
             /** @enum {unknown} */
             delivery_mode: "busy_reject" | "push" | "queue";
@@ -1863,7 +1866,10 @@ export interface components {
         };
         /**
          * AgentPatch
-         * @description What an owner may change; what is `UNSET` stays. A `description` of `None` gives the word back to the agent.
+         * @description What an owner may change; what is `UNSET` stays.
+         *
+         *     A `description` of `None` gives the word back to the agent, an `idempotency_ttl_s` of `None` to the gateway's
+         *     setting; another holds for keys that are first seen from then on.
          */
         AgentPatch: {
             mcp_enabled?: boolean;
@@ -1872,6 +1878,7 @@ export interface components {
             description?: string | null;
             pinned?: boolean;
             advertise_gateway_args?: boolean;
+            idempotency_ttl_s?: number | null;
         };
         /**
          * Remote

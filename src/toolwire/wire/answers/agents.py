@@ -15,7 +15,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     """An agent. The times are there for its owner and for itself.
 
     `advertise_gateway_args` says that the list of its tools shows `attachments` and `idempotency_key`, which every tool
-    takes, in each schema.
+    takes, in each schema. `idempotency_ttl_s` is how long a key of a call of it is remembered, `None` for as long as
+    the gateway's setting of that name says.
     """
 
     agent_id: str
@@ -27,6 +28,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     mcp_enabled: bool
     pinned: bool
     advertise_gateway_args: bool
+    idempotency_ttl_s: float | None
     mcp_url: str
     delivery_mode: DeliveryMode
     attached: bool
