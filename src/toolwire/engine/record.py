@@ -47,7 +47,8 @@ class CallRecord(Struct, frozen=True, omit_defaults=True):
     """A record as it is stored. `status` is one of gateway.md 54; times are Unix seconds, UTC.
 
     `result` is `None` while the call runs, and when the result lies in the blob named by `result_blob`. `told` are the
-    latest lines before the end. What a call that is `confidential` said is shown to nobody but its caller.
+    latest lines before the end. `started_at` is when somebody took the call, where that is known. What a call that is
+    `confidential` said is shown to nobody but its caller.
     """
 
     call: Call
@@ -59,6 +60,7 @@ class CallRecord(Struct, frozen=True, omit_defaults=True):
     taken_by: str | None = None
     told: tuple[Told, ...] = ()
     confidential: bool = False
+    started_at: float | None = None
 
 
 def status_of(result: Result) -> str:
@@ -79,6 +81,7 @@ class Record:
         confidential: what it said is shown to nobody but its caller; see `core.confidential`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
+        started_at: when somebody took the call, see `core.taking`; Unix seconds.
         ending_at: when a durable call has ended, as the store has it.
         delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
@@ -91,6 +94,7 @@ class Record:
 
     # Most calls never have most of this: as the class's, it costs them nothing.
     completed_at: float | None = None
+    started_at: float | None = None
     ending_at: float | None = None
     result: Result | None = None
     events: deque[Stamped] | None = None
@@ -136,6 +140,11 @@ class Record:
                 event = Progress(self._last_progress + 1, event.total, event.message)
             self._last_progress = event.progress
         self._append(event)
+
+    def taken(self, at: float | None = None) -> float:
+        """Somebody works on the call since `at` (Unix seconds), or from now on; see `core.taking`."""
+        self.started_at = max(self.created_at, self.clock.now() if at is None else at)
+        return self.started_at
 
     def finish(self, result: Result) -> None:
         """End the call, once; a second end changes nothing."""
@@ -245,7 +254,10 @@ class Record:
     def stored_as(self, status: str, completed_at: float | None, result: Result | None) -> CallRecord:
         """The record as it goes into the store with an end that it has not had yet."""
         told, secret = self.told(), self.confidential
-        return CallRecord(self.call, status, self.created_at, completed_at, result, told=told, confidential=secret)
+        return CallRecord(
+            self.call, status, self.created_at, completed_at, result,
+            told=told, confidential=secret, started_at=self.started_at,
+        )  # fmt: skip
 
     def told(self) -> tuple[Told, ...]:
         """The latest of its lines that people read."""

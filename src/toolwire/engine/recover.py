@@ -35,6 +35,7 @@ async def recover(engine: Engine, resume_with: ResumeWith) -> int:
             if stored is None:
                 continue
             record = Record(stored.call, engine.clock, stored.created_at)
+            record.started_at = stored.started_at
             engine.endings.taken_up(record)
             engine.adopt(record, resume_with(stored.call) or _unknown, await _claim_of(engine, stored.call))
             count += 1

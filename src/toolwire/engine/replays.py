@@ -57,5 +57,5 @@ class Replays:
             return None
         record = Record(stored.call, self._clock, stored.created_at)
         record.finish(as_repeated(stored.result))
-        record.completed_at = stored.completed_at
+        record.started_at, record.completed_at = stored.started_at, stored.completed_at
         return Submission(record, claim, replayed=True)

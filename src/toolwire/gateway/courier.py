@@ -189,7 +189,7 @@ class Courier:
         resumable = self._resumable.pop(message_id, None)
         if resumable is not None:
             channel, delivery = resumable
-            delivery.emit = emit
+            delivery.resumed(emit)
             return await self._outcome(call, channel, delivery, self._presence.desk(call.agent_id))
         try:
             channel = await self._channels.find(call.context_id or _channel_id(call), GATEWAY_PARTY)
@@ -305,7 +305,8 @@ class Courier:
         delivery.durable = True
         delivery.kept_until = now + self._channels.shelf.history_ttl_s
         link = self._presence.desk(delivery.agent_id).pick(delivery)
-        delivery.recorded = None if link is None else link.journal
+        if link is not None:  # it is sent there as soon as this is committed
+            delivery.recorded, delivery.taken_at = link.journal, now
         ops: list[Op] = []
         if channel.kept_in_stream:
             if not channel.stored:

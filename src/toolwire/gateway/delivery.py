@@ -15,6 +15,7 @@ from toolwire.core.asking import asker_of
 from toolwire.core.errors import ToolwireError
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Del, Op, Put
+from toolwire.core.taking import say_taken
 from toolwire.engine.deadline import Timer
 from toolwire.engine.signal import Signal
 from toolwire.providers.agent_reply import DELTA, event_of
@@ -29,7 +30,8 @@ MAX_NACKS: Final = 3
 class DeliveryRecord(Struct, frozen=True, omit_defaults=True):
     """A durable delivery as it is stored until it is answered. `call_id` is `None` for a message that is no call's.
 
-    `taken_by` is the journal that may have it; it is written before the message is sent there.
+    `taken_by` is the journal that may have it since `taken_at` (Unix seconds); it is written before the message is sent
+    there.
     """
 
     message: Message
@@ -37,6 +39,7 @@ class DeliveryRecord(Struct, frozen=True, omit_defaults=True):
     call_id: str | None = None
     repeatable: bool = False
     taken_by: str | None = None
+    taken_at: float | None = None
 
 
 class Taker(Protocol):
@@ -73,6 +76,7 @@ class Delivery:
     Attributes:
         taker: who has it now; `None` while it waits or its taker is gone.
         taken_by: the journal that may have begun it.
+        taken_at: since when, Unix seconds; of one that is claimed for a link, when that was.
         recorded: the journal that the store has as `taken_by`.
         attempts: how often it was sent.
         joins_end: the answer may be committed with the end of the call, and `joint` is one that is to be.
@@ -86,7 +90,7 @@ class Delivery:
 
     __slots__ = ("_event", "agent_id", "answer", "asked", "attempts", "call_id", "commit", "durable", "emit", "error",
                  "id", "joins_end", "joint", "kept_until", "lease", "message", "nacks", "on_failed", "on_settled",
-                 "owner", "questions", "recorded", "repeatable", "taken_by", "taker", "told")  # fmt: skip
+                 "owner", "questions", "recorded", "repeatable", "taken_at", "taken_by", "taker", "told")  # fmt: skip
 
     def __init__(self, message: Message, agent_id: str, owner: str, call_id: str | None, repeatable: bool) -> None:
         self.id = message.message_id
@@ -100,6 +104,7 @@ class Delivery:
         self.emit: Emit | None = None
         self.taker: Taker | None = None
         self.taken_by: str | None = None
+        self.taken_at: float | None = None
         self.recorded: str | None = None
         self.attempts = 0
         self.nacks = 0
@@ -139,6 +144,28 @@ class Delivery:
         elif message.type in TERMINAL_TYPES and not self.settled:
             self.answer = message
             self._settle()
+
+    def held_by(self, taker: Taker) -> None:
+        """It is with `taker` now; whoever is the first to have it has taken the call."""
+        if self.taken_by is None and self.emit is not None:
+            self.taken_at = say_taken(self.emit, self.taken_at)
+        self.taker = taker
+        self.taken_by = taker.journal
+        self.attempts += 1
+        taker.in_flight += 1
+        for message in self.told or ():
+            taker.tell(message)
+
+    def waits(self) -> None:
+        """Nobody can have it now; if nobody had it before, the call is not taken yet."""
+        if self.taken_by is None:
+            self.taken_at = None
+
+    def resumed(self, emit: Emit) -> None:
+        """Its call waits for it again, after a restart."""
+        self.emit = emit
+        if self.taken_at is not None:
+            say_taken(emit, self.taken_at)
 
     def take(self, answer: Message, joint: Joint) -> None:
         """The answer is known, and will be committed with the end of the call."""
@@ -200,7 +227,8 @@ class Delivery:
 
     def record_op(self, taken_by: str | None) -> Op:
         """What says in the store that `taken_by` may have it, or, with `None`, that nobody has."""
-        record = DeliveryRecord(self.message, self.owner, self.call_id, self.repeatable, taken_by)
+        at = None if taken_by is None else self.taken_at
+        record = DeliveryRecord(self.message, self.owner, self.call_id, self.repeatable, taken_by, at)
         return Put("delivery", self.agent_id, self.id, _encode(record), expires_at=self.kept_until)
 
     def answered_ops(self, message: Message) -> tuple[Op, ...]:

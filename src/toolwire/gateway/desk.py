@@ -167,6 +167,7 @@ class Desk:
             line = self._lines.get(delivery.message.channel_id)
             if line is not None:
                 line.append(delivery)
+                delivery.waits()
                 return
             self._lines[delivery.message.channel_id] = deque()
         self._place(delivery)
@@ -251,12 +252,7 @@ class Desk:
         """`taker` has the message now."""
         delivery.stop_lease()
         self._orphans.pop(delivery.id, None)
-        delivery.taker = taker
-        delivery.taken_by = taker.journal
-        delivery.attempts += 1
-        taker.in_flight += 1
-        for message in delivery.told or ():
-            taker.tell(message)
+        delivery.held_by(taker)
 
     def release(self, delivery: Delivery) -> None:
         """Its taker has the message no longer."""
@@ -292,6 +288,7 @@ class Desk:
         self._orphans.pop(delivery.id, None)
         delivery.stop_lease()
         self._waiting.append(delivery)
+        delivery.waits()
         for poller in self.pollers.values():
             poller.poke()
         if not self.online:

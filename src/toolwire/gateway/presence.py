@@ -82,6 +82,7 @@ class Presence:
                 delivery = Delivery(record.message, row.owner, record.owner, record.call_id, record.repeatable)
                 delivery.durable = True
                 delivery.taken_by = delivery.recorded = record.taken_by
+                delivery.taken_at = record.taken_at
                 delivery.attempts = 0 if record.taken_by is None else 1
                 found.append(delivery)
         return found

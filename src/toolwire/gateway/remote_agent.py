@@ -22,6 +22,7 @@ from toolwire.core.errors import (
 from toolwire.core.handler import Emit
 from toolwire.core.ports import Op
 from toolwire.core.result import Result
+from toolwire.core.taking import say_taken
 from toolwire.core.tool import Tool
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.registration import check_skills
@@ -89,6 +90,7 @@ class RemoteAgent:
         """
         if not self._settled:
             await self.settle()
+        say_taken(emit)
         try:
             return await self.upstream.call(call, emit)
         except (ConsentRequired, ToolNotFound):  # the server lists others by now

@@ -37,6 +37,8 @@ def shown_task(found: Record | CallRecord, is_waiting: IsWaiting) -> JsonObject:
     asking = asking_of(found)
     if asking is not None and asking.questions:
         task["questions"] = msgspec.to_builtins(asking.questions)
+    if found.started_at is not None and task["status"] != "queued":  # one that was given back waits again
+        task["started_at"] = rfc3339(found.started_at)
     if found.completed_at is not None:
         task["completed_at"] = rfc3339(found.completed_at)
     progress = _progress(found)

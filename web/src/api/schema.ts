@@ -2872,6 +2872,8 @@ export interface components {
         /**
          * Task
          * @description A task as it is now. `questions` are there while it asks, and `…/continue` answers them.
+         *
+         *     `started_at` is when the agent took it; one that is `queued` has none.
          */
         Task: {
             task_id: string;
@@ -2882,6 +2884,8 @@ export interface components {
             status: "auth_required" | "canceled" | "completed" | "failed" | "input_required" | "queued" | "rejected" | "running" | "timeout";
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            started_at?: string | null;
             /** @default null */
             completed_at?: string | null;
             /** @default null */

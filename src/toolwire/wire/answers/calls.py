@@ -62,7 +62,10 @@ class TaskQuestion(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """A task as it is now. `questions` are there while it asks, and `…/continue` answers them."""
+    """A task as it is now. `questions` are there while it asks, and `…/continue` answers them.
+
+    `started_at` is when the agent took it; one that is `queued` has none.
+    """
 
     task_id: str
     agent_id: str
@@ -70,6 +73,7 @@ class Task(Struct, frozen=True, kw_only=True):
     context_id: str | None
     status: TaskStatus
     created_at: Time
+    started_at: Time | None = None
     completed_at: Time | None = None
     progress: TaskProgress | None = None
     questions: list[TaskQuestion] | None = None
