@@ -55,7 +55,7 @@ class Process:
             self.popen = subprocess.Popen(
                 [TOOLWIRE, *tokens],
                 cwd=cwd,
-                env=environment(env),
+                env=environment({**home_beside(cwd), **(env or {})} if tokens[0] == "up" else env),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -159,6 +159,13 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOOLWIRE_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
     return {**kept, "PATH": path, **(more or {})}
+
+
+def home_beside(folder: Path) -> dict[str, str]:
+    """An empty home for the shells of a host: what ours says in ~/.bashrc may take long, and may not be cut off."""
+    home = folder.with_name(f"{folder.name}-home")
+    home.mkdir(exist_ok=True)
+    return {"HOME": str(home)}
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
