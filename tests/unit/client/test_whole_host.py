@@ -159,7 +159,8 @@ async def test_owners_browsers_grants_audit_and_health_are_read(tmp_path: Path):
         assert raised.value.code == "consent_not_found"
 
 
-async def test_a_terminal_is_started_typed_into_and_read(tmp_path: Path):
+async def test_a_terminal_is_started_typed_into_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     async with client_on(tmp_path) as client:
         board = await client.workspaces.create("desk")
         card = await client.cards.add(board.id, "terminal", title="shell", place=(0, 0, 400, 300))
