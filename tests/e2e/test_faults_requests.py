@@ -152,11 +152,16 @@ def test_an_agent_that_is_not_there_is_a_404_with_a_json_rpc_body(faulty: Faulty
 
 
 @pytest.mark.parametrize(
-    "path", ["//{id}/mcp", "/{id}//mcp", "/{id}/mcp/", "/x/../{id}/mcp", "/./{id}/mcp", "/", "/mcp", "/{id}/MCP"]
+    "path", ["//{id}/mcp", "/{id}//mcp", "/{id}/mcp/", "/x/../{id}/mcp", "/./{id}/mcp", "/mcp", "/{id}/MCP"]
 )
 def test_other_spellings_of_a_path_lead_nowhere(faulty: Faulty, path: str):
     answer = post(faulty, LIST, path=path.replace("{id}", faulty.agent_id))
     assert (answer.status, answer.error["code"]) == (404, "route_not_found")
+
+
+def test_the_page_at_the_root_takes_no_posts(faulty: Faulty):
+    answer = post(faulty, LIST, path="/")
+    assert answer.status == 405
 
 
 def test_a_percent_encoded_agent_id_and_a_query_are_fine_and_a_key_in_the_query_is_none(faulty: Faulty):
