@@ -9,6 +9,7 @@ import { MAX_LOG_CHARS } from "./protocol.js";
 import { CallScope } from "./scope.js";
 import type { Listener } from "./session.js";
 import { Session } from "./session.js";
+import { KnownSettings, Settings } from "./settings.js";
 import { cut } from "./texts.js";
 
 /** What the host has told of the card's package. */
@@ -57,6 +58,7 @@ export class Card {
   readonly #reach: (() => Promise<unknown>) | undefined;
   readonly #copiesListeners = new Set<(copies: readonly CardRef[]) => void>();
   readonly #peersListeners = new Set<(card: string) => void>();
+  readonly #settings = new KnownSettings();
   #session: Session | undefined;
   #ready: Promise<Session> | undefined;
   #context: CardContext | undefined;
@@ -72,6 +74,8 @@ export class Card {
   readonly ui: Ui;
   /** JSON values kept for one copy; `storage.package` is shared by all. */
   readonly storage: Storage & { readonly package: Storage };
+  /** What the user has set for it. */
+  readonly settings: Settings;
   /** The card's log, which its user can read. */
   readonly log: Log;
 
@@ -87,6 +91,7 @@ export class Card {
     this.terminals = new Terminals(this);
     this.ui = new Ui(this);
     this.storage = Object.assign(new Storage(this, "instance"), { package: new Storage(this, "package") });
+    this.settings = new Settings(this, this.#settings);
     this.log = new Log(this);
   }
 
@@ -125,6 +130,7 @@ export class Card {
         language: ready.language ?? "en",
       };
       this.#copies = ready.cards;
+      this.#settings.begin(ready.settings ?? []);
       return session;
     });
     await this.#ready;
@@ -159,8 +165,10 @@ export class Card {
     return {
       cardsChanged: ({ cards }) => {
         this.#copies = [...cards];
+        this.#settings.keep(new Set(cards.map(({ id }) => id)));
         for (const listener of [...this.#copiesListeners]) listener(cards);
       },
+      settingsChanged: (data) => this.#settings.change(data),
       agentsChanged: ({ card }) => {
         for (const listener of [...this.#peersListeners]) listener(card);
       },

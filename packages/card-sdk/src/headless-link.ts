@@ -144,7 +144,10 @@ export class HostLink {
     const ready = message.result as Ready;
     this.#isReady = true;
     this.#tell(`connected: ${ready.package} ${ready.version}, ${ready.cards.length} on boards`);
-    if (message.id === AGAIN) this.#port.postMessage({ event: "cards.changed", data: { cards: ready.cards } });
+    if (message.id === AGAIN) {
+      for (const data of ready.settings ?? []) this.#port.postMessage({ event: "settings.changed", data });
+      this.#port.postMessage({ event: "cards.changed", data: { cards: ready.cards } });
+    }
     for (const held of this.#held.splice(0)) this.#send(held);
   }
 

@@ -11,3 +11,4 @@ export type { AgentRef, CancelCode, CardRef, ImagePart, Json, LogLevel, Peer, Te
 export { PROTOCOL } from "./protocol.js";
 export type { ImageType, ToolResultPayload } from "./results.js";
 export { toolError, toolImage, toolResult, toolText } from "./results.js";
+export type { SettingsListener, SettingValues } from "./settings.js";

@@ -2,6 +2,7 @@
 
 import { CardSdkError } from "./errors.js";
 import type { CardRef, CommandParams, CommandResult, ConfirmParams, Json, LogLevel, Method } from "./protocol.js";
+import type { MockSettings } from "./mock-settings.js";
 import type { Params, Peer, Results, StoreScopeParams, WriteParams } from "./protocol.js";
 
 export interface MockLog {
@@ -30,6 +31,7 @@ export interface MockState {
   readonly written: Array<{ readonly terminal: string; readonly data: string }>;
   readonly storage: { readonly instance: Map<string, Json>; readonly package: Map<string, Json> };
   readonly permissions: ReadonlySet<string>;
+  readonly settings: MockSettings;
   agents: readonly MockPeer[];
   confirm: MockConfirm;
   run: MockRun;
@@ -70,6 +72,13 @@ export function answersOf(state: MockState): Answers {
     "storage.keys": (asked) => ({ keys: [...kind(state, asked).keys()].sort() }),
     "storage.clear": (asked) => {
       kind(state, asked).clear();
+      return {};
+    },
+    "settings.set": ({ key, value, card }) => {
+      if (state.settings.isSecret(key)) {
+        throw new CardSdkError("permission_denied", `${JSON.stringify(key)} is a secret, which the user alone sets`);
+      }
+      state.settings.set(key, value, card ?? state.copies[0]?.id);
       return {};
     },
     "log.write": (line) => {

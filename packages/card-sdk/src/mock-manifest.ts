@@ -3,6 +3,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { CardSdkError } from "./errors.js";
+import type { MockSetting } from "./mock-settings.js";
 
 export interface MockTool {
   readonly name: string;
@@ -20,6 +21,7 @@ export interface MockManifest {
   readonly version: string;
   readonly permissions?: ReadonlyArray<string | { readonly id: string; readonly optional?: boolean }>;
   readonly tools?: readonly MockTool[];
+  readonly settings?: readonly MockSetting[];
   readonly [key: string]: unknown;
 }
 

@@ -75,7 +75,17 @@ export interface Peer {
   readonly connected: boolean;
 }
 
-/** The context. `cards` are the copies that this connection is for; `disabled` the tools that are switched off. */
+/** What a copy is set to, also as `settings.changed`: values by key, and the keys of the secrets that are set. */
+export interface SettingsData {
+  readonly card: string;
+  readonly values: { readonly [key: string]: Json };
+  readonly secrets?: ReadonlyArray<string>;
+}
+
+/**
+ * The context. `cards` are the copies that this connection is for; `disabled` the tools that are switched off.
+ * `settings` are those of each copy, where the manifest declares any.
+ */
 export interface Ready {
   readonly protocol: number;
   readonly package: string;
@@ -84,6 +94,7 @@ export interface Ready {
   readonly disabled?: ReadonlyArray<string>;
   readonly permissions?: ReadonlyArray<string>;
   readonly language?: string;
+  readonly settings?: ReadonlyArray<SettingsData>;
 }
 
 /** `tools.respond`: the end of a call; exactly one of `result` and `error` (words for the model). */
@@ -187,6 +198,13 @@ export interface KeysResult {
   readonly keys: ReadonlyArray<string>;
 }
 
+/** `settings.set`; `value` null puts it back to its default. Secrets are the user's alone to set. */
+export interface SettingParams {
+  readonly key: string;
+  readonly value: Json;
+  readonly card?: string | null;
+}
+
 /** `log.write`; without `card` it is about the package. */
 export interface LogParams {
   readonly level: LogLevel;
@@ -262,6 +280,7 @@ export interface Params {
   readonly "storage.delete": StoreParams;
   readonly "storage.keys": StoreScopeParams;
   readonly "storage.clear": StoreScopeParams;
+  readonly "settings.set": SettingParams;
   readonly "log.write": LogParams;
 }
 
@@ -280,6 +299,7 @@ export interface Results {
   readonly "storage.delete": Done;
   readonly "storage.keys": KeysResult;
   readonly "storage.clear": Done;
+  readonly "settings.set": Done;
   readonly "log.write": Done;
 }
 
@@ -289,6 +309,7 @@ export interface Events {
   readonly "tools.cancel": ToolCancelData;
   readonly "cards.changed": CardsData;
   readonly "agents.changed": PeersData;
+  readonly "settings.changed": SettingsData;
   readonly "host.ping": PingData;
 }
 
@@ -309,5 +330,6 @@ export const METHODS: readonly Method[] = [
   "storage.delete",
   "storage.keys",
   "storage.clear",
+  "settings.set",
   "log.write",
 ];

@@ -15,6 +15,7 @@ import { SDK } from "./version.js";
 export interface Listener {
   cardsChanged(data: Events["cards.changed"]): void;
   agentsChanged(data: Events["agents.changed"]): void;
+  settingsChanged(data: Events["settings.changed"]): void;
 }
 
 interface Waiting {
@@ -135,6 +136,9 @@ export class Session {
         return;
       case "agents.changed":
         this.#listener.agentsChanged(data as Events["agents.changed"]);
+        return;
+      case "settings.changed":
+        this.#listener.settingsChanged(data as Events["settings.changed"]);
         return;
       default: // a newer host tells more
     }

@@ -11,12 +11,14 @@ import type { Answers, MockConfirm, MockLog, MockPeer, MockRun, MockState } from
 import { answersOf } from "./mock-answers.js";
 import type { MockManifest, MockTool } from "./mock-manifest.js";
 import { MockTools, permitted } from "./mock-manifest.js";
+import { MockSettings } from "./mock-settings.js";
 import type { AgentRef, CancelCode, CardRef, Events, Fault, Json, Method, Params, Results } from "./protocol.js";
 import type { ReadyParams, RespondParams, ToolResult } from "./protocol.js";
 import { PROTOCOL } from "./protocol.js";
 
 export type { MockConfirm, MockLog, MockPeer, MockRun } from "./mock-answers.js";
 export type { MockManifest, MockTool } from "./mock-manifest.js";
+export type { MockSetting } from "./mock-settings.js";
 
 export interface MockHostOptions {
   readonly manifest: MockManifest;
@@ -33,6 +35,8 @@ export interface MockHostOptions {
   /** The permissions that the user gave; those of the manifest that are not optional, if it is not said. */
   readonly permissions?: readonly string[];
   readonly language?: string;
+  /** What the user has set, secrets too; of the first copy, where it is not the package's. */
+  readonly settings?: MockValues;
 }
 
 export type MockValues = { readonly [key: string]: Json };
@@ -102,8 +106,11 @@ export class MockHost {
   constructor(options: MockHostOptions) {
     this.#options = options;
     this.#tools = new MockTools(options.manifest);
+    const copies = options.cards ?? [{ id: "crd_mock", name: options.manifest.name }];
+    const declared = options.manifest.settings ?? [];
     this.#state = {
-      copies: options.cards ?? [{ id: "crd_mock", name: options.manifest.name }],
+      copies,
+      settings: new MockSettings(declared, copies, (data) => this.#port && this.emit("settings.changed", data)),
       logs: [],
       written: [],
       storage: { instance: kept(options.storage?.instance), package: kept(options.storage?.package) },
@@ -112,6 +119,7 @@ export class MockHost {
       confirm: options.confirm ?? true,
       run: options.run ?? (() => ""),
     };
+    for (const [key, value] of Object.entries(options.settings ?? {})) this.setSetting(key, value);
     this.#usual = { ...answersOf(this.#state), ...this.#callAnswers() };
   }
 
@@ -197,6 +205,11 @@ export class MockHost {
     this.#state.confirm = confirm;
   }
 
+  /** The user sets something, a secret too; `null` puts it back to its default. The card is told. */
+  setSetting(key: string, value: Json, card?: string): void {
+    this.#state.settings.set(key, value, card ?? this.#state.copies[0]?.id);
+  }
+
   #start(callId: string, name: string, args: object, options: MockCallOptions, ends: Pick<Open, "resolve" | "reject">): void {
     const tool = this.#tools.checked(name, args);
     const card = this.#state.copies.find((copy) => options.card === undefined || copy.id === options.card);
@@ -253,6 +266,7 @@ export class MockHost {
       disabled: [...this.disabled],
       permissions: [...this.#state.permissions],
       language: this.#options.language ?? "en",
+      settings: this.#state.settings.all(),
     };
   }
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from toolwire.canvas.card_calls import CardCalls
 from toolwire.canvas.card_connections import CardConnection
 from toolwire.canvas.card_log import CardLog
-from toolwire.canvas.packages import Packages
+from toolwire.canvas.packages import Package, Packages
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Card
 from toolwire.core.errors import Conflict, InvalidParam
@@ -27,6 +27,7 @@ from toolwire.wire.card_messages import (
     ReadyParams,
     RespondParams,
     SetEnabledParams,
+    SettingsData,
 )
 
 QUICK = frozenset(("tools.respond", "tools.progress", "log.write"))
@@ -35,6 +36,8 @@ OWED = frozenset(("tools.respond",))
 """Methods that a card cannot put off: what it owes for the calls that it has taken."""
 
 Answer: TypeAlias = Callable[[CardConnection, Any], Awaitable[Struct]]
+SettingsOf: TypeAlias = Callable[[Package, CardConnection], tuple[SettingsData, ...]]
+"""The settings of the copies that a connection is for."""
 
 
 class CardFault(Exception):
@@ -54,6 +57,7 @@ class CardRequests:
         calls: the calls that they answer.
         log: their lines.
         more: the methods of other parts, by name.
+        settings_of: what cards are set to.
     """
 
     def __init__(
@@ -63,11 +67,13 @@ class CardRequests:
         calls: CardCalls,
         log: CardLog,
         more: Mapping[str, Answer],
+        settings_of: SettingsOf,
     ) -> None:
         self._workspaces = workspaces
         self._packages = packages
         self._calls = calls
         self._log = log
+        self._settings_of = settings_of
         self._answers: dict[str, Answer] = {
             "tools.respond": self._respond,
             "tools.progress": self._progress,
@@ -108,6 +114,7 @@ class CardRequests:
             cards,
             tuple(sorted(package.disabled)),
             tuple(sorted(version.manifest.permitted())),
+            settings=self._settings_of(package, connection),
         )
 
     def copies(self, connection: CardConnection) -> tuple[CardRef, ...]:

@@ -21,6 +21,8 @@ from toolwire.canvas.card_methods import CardMethods
 from toolwire.canvas.card_news import close_replaced, forget_removed, stop_unplaced, tell_cards
 from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_requests import CardRequests
+from toolwire.canvas.card_setting_methods import CardSettingMethods, settings_data, tell_of_settings
+from toolwire.canvas.card_settings import CardSettings
 from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.card_tokens import CardTokens
 from toolwire.canvas.confirmations import Confirmations
@@ -46,6 +48,7 @@ from toolwire.canvas.routes_confirmations import ConfirmationRoutes
 from toolwire.canvas.routes_edits import EditRoutes
 from toolwire.canvas.routes_logs import LogRoutes
 from toolwire.canvas.routes_packages import PackageRoutes
+from toolwire.canvas.routes_settings import SettingRoutes
 from toolwire.canvas.routes_terminals import TerminalRoutes
 from toolwire.canvas.routes_toolboxes import ToolboxRoutes
 from toolwire.canvas.routes_workspaces import WorkspaceRoutes
@@ -94,6 +97,7 @@ class _Cards(Struct, frozen=True):
     processes: CardProcesses
     confirmations: Confirmations
     storage: CardStorage
+    settings: CardSettings
     errands: Errands
 
 
@@ -122,8 +126,9 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     frames = CardFrames(packages, opened.secret, guard, config.public_url)
     reader, editor = OwnerReader(directory, config.request_limit_bytes), Editor(workspaces, shown)
     boards = BoardRoutes(reader, workspaces, editor, shown, directory, packages, partial(_toolbox_url, config))
+    kept = cards.storage, cards.settings
     routes = [
-        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card, cards.storage).routes(),
+        *WorkspaceRoutes(reader, workspaces, editor, shown, feed, boards.check_card, *kept).routes(),
         *boards.routes(),
         *EditRoutes(reader, editor, shown, boards.check_card, boards.check_changed).routes(),
         *_other_routes(reader, workspaces, packages, frames, cards, terminals),
@@ -151,6 +156,7 @@ async def canvas_on(config: Config, opened: Opened, directory: Directory, messag
     http = McpHttp(engine, door, sessions, guard, settings, directory.held_open)
     await workspaces.load()
     await packages.load()
+    await cards.settings.load()
     await mailboxes.load()
     streams = TerminalStreams(directory, workspaces, terminals)
 
@@ -186,16 +192,18 @@ def _cards(
     connections.on_lost(calls.lost)
     processes.on_ended(connections.give_up)
     confirmations = Confirmations(calls, clock, feed, lambda owner: (one.id for one in workspaces.of_owner(owner)))
-    storage = CardStorage(opened.store)
+    storage, settings = CardStorage(opened.store), CardSettings(opened.store, opened.secret)
     peers = Peers(directory, terminals.status)
     methods = CardMethods(workspaces, peers, terminals, confirmations, storage, calls, log)
-    requests = CardRequests(workspaces, packages, calls, log, methods.table())
+    more = {**methods.table(), **CardSettingMethods(workspaces, packages, settings).table()}
+    requests = CardRequests(workspaces, packages, calls, log, more, partial(settings_data, settings, workspaces))
     links = CardLinks(directory, tokens, packages, connections, requests)
+    tell_of_settings(workspaces, packages, connections, settings, feed)  # of a new copy, before that is told of
     tell_cards(workspaces, connections, requests)
     close_replaced(packages, connections)
     stop_unplaced(workspaces, processes)
     forget_removed(workspaces, packages, log, arrows, confirmations)
-    return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage, errands)
+    return _Cards(connections, calls, log, arrows, links, processes, confirmations, storage, settings, errands)
 
 
 def _other_routes(
@@ -207,7 +215,8 @@ def _other_routes(
     terminals: Terminals,
 ) -> Sequence[BaseRoute]:
     return [
-        *PackageRoutes(reader, packages, frames, workspaces, cards.storage).routes(),
+        *PackageRoutes(reader, packages, frames, workspaces, cards.storage, cards.settings).routes(),
+        *SettingRoutes(reader, workspaces, packages, cards.settings).routes(),
         *LogRoutes(reader, workspaces, cards.log).routes(),
         *ConfirmationRoutes(reader, workspaces, cards.confirmations).routes(),
         *TerminalRoutes(reader, workspaces, terminals).routes(),

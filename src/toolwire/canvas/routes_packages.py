@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolwire.canvas.card_frames import CardFrames
+from toolwire.canvas.card_settings import CardSettings
 from toolwire.canvas.card_storage import CardStorage, copy_holder
 from toolwire.canvas.consent import changes, everything_allowed, reach, risk_of
 from toolwire.canvas.packages import Offer, Package, Packages
@@ -48,6 +49,7 @@ class PackageRoutes:
         frames: where their pages are.
         workspaces: where their copies stand.
         storage: what they keep.
+        settings: what they are set to.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class PackageRoutes:
         frames: CardFrames,
         workspaces: Workspaces,
         storage: CardStorage,
+        settings: CardSettings,
     ) -> None:
         self._reader = reader
         self._packages = packages
         self._frames = frames
         self._workspaces = workspaces
         self._storage = storage
+        self._settings = settings
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -144,8 +148,10 @@ class PackageRoutes:
                 lambda board: removal(board, [card_id for card_id in board.cards if card_id in gone]),
             )
         await self._packages.remove(package.owner, package.id)
-        for holder in (package.id, *(copy_holder(workspace.id, card.id) for workspace, card in copies)):
+        holders = (package.id, *(copy_holder(workspace.id, card.id) for workspace, card in copies))
+        for holder in holders:
             await self._storage.clear(package.owner, holder)
+        await self._settings.clear(package.owner, holders)
         return done()
 
     def _package(self, request: Request) -> Package:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from toolwire.canvas.card_settings import CardSettings
 from toolwire.canvas.card_storage import CardStorage
 from toolwire.canvas.editor import Editor
 from toolwire.canvas.history import Direction
@@ -53,6 +54,7 @@ class WorkspaceRoutes:
         feed: what has happened.
         check_card: whether a card of an import may stand on a board of this owner.
         storage: what cards keep.
+        settings: what they are set to.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class WorkspaceRoutes:
         feed: Feed,
         check_card: Callable[[str, Card], None],
         storage: CardStorage,
+        settings: CardSettings,
     ) -> None:
         self._reader = reader
         self._workspaces = workspaces
@@ -72,6 +75,7 @@ class WorkspaceRoutes:
         self._feed = feed
         self._check_card = check_card
         self._storage = storage
+        self._settings = settings
 
     def routes(self) -> Sequence[Route]:
         """What to mount."""
@@ -138,6 +142,7 @@ class WorkspaceRoutes:
         owner, workspace_id = self._reader.owner(request).owner, path_param(request, "w")
         await self._workspaces.remove(owner, workspace_id)
         await self._storage.clear_workspace(owner, workspace_id)
+        await self._settings.clear_workspace(owner, workspace_id)
         return done()
 
     @described("oag", WorkspaceSummary)

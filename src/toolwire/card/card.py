@@ -26,6 +26,7 @@ from msgspec import Struct
 from toolwire.card.abilities import Agents, Log, Storage, Terminals, Tools, Ui
 from toolwire.card.errors import CardError, WireLost
 from toolwire.card.handlers import Handlers
+from toolwire.card.own_settings import Settings
 from toolwire.card.running import current_call
 from toolwire.card.session import OpenWire, Session
 from toolwire.wire.card_messages import CardRef, CardsData, Ready
@@ -61,6 +62,7 @@ class Card:
         terminals: runs commands in connected terminals.
         ui: asks the user.
         storage: what is kept for one copy; `storage.package` for all.
+        settings: what the user has set for it.
         log: the card's log, which its user can read.
     """
 
@@ -78,6 +80,7 @@ class Card:
         self.terminals = Terminals(self)
         self.ui = Ui(self)
         self.storage = Storage(self, "instance")
+        self.settings = Settings(self)
         self.log = Log(self)
 
     @property
@@ -159,7 +162,7 @@ class Card:
         lost: BaseException | None = None
         try:
             async with open_wire() as wire:
-                self._session = Session(wire, self._handlers, self._on_ready, self._on_cards)
+                self._session = Session(wire, self._handlers, self._on_ready, self._on_cards, self.settings.change)
                 await self._session.run(SDK)
         except (WireLost, ExceptionGroup) as error:
             lost = _only_lost(error)
@@ -181,10 +184,12 @@ class Card:
 
     def _on_ready(self, ready: Ready) -> None:
         self._context, self._cards = ready, ready.cards
+        self.settings.begin(ready.settings)
         self._ready.set()
 
     def _on_cards(self, data: CardsData) -> None:
         self._cards = data.cards
+        self.settings.keep([copy.id for copy in data.cards])
 
 
 def _leave_hanging_threads() -> None:

@@ -42,8 +42,13 @@ def errors_in(manifest: JsonObject) -> list[Finding]:
 
 def english(text: Any) -> str:
     """The English form of a text that may have several (decision 12)."""
+    return worded(text, "en")
+
+
+def worded(text: Any, language: str) -> str:
+    """A text that may have several forms in a language, else in English."""
     localized = as_object(text)
-    return text if localized is None else localized["en"]
+    return text if localized is None else localized.get(language, localized["en"])
 
 
 def hosts_of(permission: Any) -> tuple[str, ...]:
@@ -169,7 +174,7 @@ def _size_errors(card: JsonObject) -> Iterator[Finding]:
             yield Finding(f"/card/maxSize/{side}", "wrong_size", "is smaller than defaultSize")
 
 
-_FITS: Mapping[str, Callable[[Any], bool]] = {
+SETTING_FITS: Mapping[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "text": lambda value: isinstance(value, str),
     "select": lambda value: isinstance(value, str),
@@ -177,6 +182,7 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "boolean": lambda value: isinstance(value, bool),
 }
+"""Type of a setting → whether a value is one of it; secrets have none that a manifest may name."""
 
 
 def _setting_errors(settings: Sequence[JsonObject]) -> Iterator[Finding]:
@@ -193,7 +199,7 @@ def _setting_errors(settings: Sequence[JsonObject]) -> Iterator[Finding]:
             continue
         if type_ == "secret":
             yield Finding(f"{path}/default", "wrong_setting", "a secret has no default: everybody could read it here")
-        elif not _FITS[type_](setting["default"]):
+        elif not SETTING_FITS[type_](setting["default"]):
             yield Finding(f"{path}/default", "wrong_setting", f"is no value of a {type_}")
         elif options is not None and setting["default"] not in [option["value"] for option in options]:
             yield Finding(f"{path}/default", "wrong_setting", "is none of the options")

@@ -26,6 +26,7 @@ from toolwire.wire.card_messages import (
     CardsData,
     Ready,
     ReadyParams,
+    SettingsData,
     ToolCallData,
     ToolCancelData,
 )
@@ -68,6 +69,7 @@ class Session:
         handlers: answer calls.
         on_ready: gets the context, once the host knows the card.
         on_cards: is told when the copies that the connection is for have changed.
+        on_settings: is told when the settings of a copy have changed.
     """
 
     def __init__(
@@ -76,11 +78,13 @@ class Session:
         handlers: Handlers,
         on_ready: Callable[[Ready], None],
         on_cards: Callable[[CardsData], None],
+        on_settings: Callable[[SettingsData], None],
     ) -> None:
         self._wire = wire
         self._handlers = handlers
         self._on_ready = on_ready
         self._on_cards = on_cards
+        self._on_settings = on_settings
         self._ids = 0
         self._waiting: dict[int, _Waiting] = {}
         self._calls: dict[str, RunningCall] = {}
@@ -171,6 +175,8 @@ class Session:
                     running.cancel(data.code, data.reason)
             case CardsData() as data:
                 self._on_cards(data)
+            case SettingsData() as data:
+                self._on_settings(data)
             case _:
                 return
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from toolwire.client.asks import API, Ask, Watch, delete, done, get, given, if_match, part, patch, post, present
+from toolwire.client.asks import API, Ask, Watch, delete, done, get, given, if_match, part, patch, post, present, put
 from toolwire.client.contents import Content
 from toolwire.client.doors import D, Group, Method, Stream
 from toolwire.core.board import Board, CardKind
@@ -24,6 +24,7 @@ from toolwire.wire.answers.boards import (
     CallsOfWorkspace,
     CardLines,
     EditedBoard,
+    ShownSettings,
     WholeArrowCall,
     Workspace,
     WorkspaceExport,
@@ -153,6 +154,19 @@ class CardCalls(Group[D]):
     def log(self, workspace: str, card: str) -> Ask[CardLines]:
         """What a card has logged, the oldest line first."""
         return get(f"{_workspace(workspace)}/cards/{part(card)}/log", CardLines)
+
+    @Method
+    def settings(self, workspace: str, card: str, *, language: str | None = None) -> Ask[ShownSettings]:
+        """What a card can be set to, and is, with labels in a language; of secrets only whether they are set."""
+        return get(f"{_workspace(workspace)}/cards/{part(card)}/settings", ShownSettings, {"language": language})
+
+    @Method
+    def change_settings(
+        self, workspace: str, card: str, values: JsonObject, *, language: str | None = None
+    ) -> Ask[ShownSettings]:
+        """Set some of a card's settings; `None` puts one back to its default, and removes a secret."""
+        ask = put(f"{_workspace(workspace)}/cards/{part(card)}/settings", ShownSettings, {"values": values})
+        return replace(ask, query=present(language=language))
 
     @Method
     def draw(

@@ -5,7 +5,7 @@ import shlex
 import msgspec
 from msgspec import Struct
 
-from toolwire.gateway.sealed_box import SealedBox
+from toolwire.surfaces.sealed_box import SealedBox
 
 REMOTE_KIND = "remote"
 _PURPOSE = b"remote-servers-1"

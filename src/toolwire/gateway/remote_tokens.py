@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from toolwire.core.ports import Put, Store
-from toolwire.gateway.sealed_box import SealedBox
 from toolwire.providers.remote_oauth_store import Kept
+from toolwire.surfaces.sealed_box import SealedBox
 
 TOKENS_KIND: Final = "remote_tokens"
 _PURPOSE: Final = b"remote-tokens-1"

@@ -9,6 +9,7 @@ from msgspec import Struct
 from toolwire.canvas.card_storage import MAX_BYTES, MAX_KEY_CHARS, MAX_VALUE_BYTES
 from toolwire.card.errors import CardError
 from toolwire.card.manifest import Manifest
+from toolwire.card.settings import settings_of, values_of, what_is_wrong
 from toolwire.card.texts import cleaned
 from toolwire.wire.card_messages import (
     LEAST_COMMAND_MS,
@@ -23,6 +24,8 @@ from toolwire.wire.card_messages import (
     KeysResult,
     Peer,
     PeersResult,
+    SettingParams,
+    SettingsData,
     StoreParams,
     StoreScopeParams,
     StoreSetParams,
@@ -40,12 +43,17 @@ DONE = Done()
 
 
 class CardAnswers:
-    """Answers what is about peers, terminals, questions and storage. See `cards.MockHost` for the arguments."""
+    """Answers what is about peers, terminals, questions, storage and settings.
+
+    See `cards.MockHost` for the arguments. `tell_settings` is told of a copy whose settings have changed.
+    """
 
     def __init__(self, manifest: Manifest, agents: Sequence[Peer], on_command: OnCommand, confirm: Confirm) -> None:
         self.copies: tuple[CardRef, ...] = ()
         self.storage: dict[str, dict[str, Any]] = {}
         self.written: dict[str, str] = {}
+        self.settings: dict[str, dict[str, Any]] = {}
+        self.tell_settings: Callable[[SettingsData], None] = lambda data: None
         self._manifest = manifest
         self._agents = tuple(agents)
         self._on_command = on_command
@@ -63,6 +71,7 @@ class CardAnswers:
             "storage.delete": self._delete,
             "storage.keys": self._keys,
             "storage.clear": self._clear,
+            "settings.set": self._change,
         }
 
     def _list(self, params: CardParams) -> Struct:
@@ -113,6 +122,39 @@ class CardAnswers:
     def _clear(self, params: StoreScopeParams) -> Struct:
         self._kept(params).clear()
         return DONE
+
+    def settings_data(self) -> tuple[SettingsData, ...]:
+        """The settings of all copies; none where the manifest declares none."""
+        return tuple(self._settings_of(copy.id) for copy in self.copies) if settings_of(self._manifest) else ()
+
+    def change_setting(self, card: str, key: str, value: Any) -> None:
+        """Set something, a secret too, and tell the card.
+
+        Raises:
+            CardError: the manifest does not declare it so.
+        """
+        declared = next((one for one in settings_of(self._manifest) if one.key == key), None)
+        wrong = "is no setting of this card" if declared is None else what_is_wrong(declared, value)
+        if declared is None or wrong is not None:
+            raise CardError("invalid_param", f"setting {key!r} {wrong}")
+        is_shared = declared.scope == "package"
+        self.settings.setdefault(self._manifest.name if is_shared else card, {})[key] = value
+        for copy in self.copies:
+            if is_shared or copy.id == card:
+                self.tell_settings(self._settings_of(copy.id))
+
+    def _change(self, params: SettingParams) -> Struct:
+        copy = self.copy(params.card)
+        if any(one.is_secret and one.key == params.key for one in settings_of(self._manifest)):
+            raise CardError("permission_denied", f"{params.key!r} is a secret, which the user alone sets")
+        self.change_setting(copy, params.key, params.value)
+        return DONE
+
+    def _settings_of(self, copy: str) -> SettingsData:
+        declared = settings_of(self._manifest)
+        kept = {**self.settings.get(self._manifest.name, {}), **self.settings.get(copy, {})}
+        secrets = tuple(one.key for one in declared if one.is_secret and kept.get(one.key) is not None)
+        return SettingsData(copy, values_of(declared, kept), secrets)
 
     def _kept(self, params: StoreParams | StoreSetParams | StoreScopeParams) -> dict[str, Any]:
         holder = self._manifest.name if params.scope == "package" else self.copy(params.card)

@@ -11,17 +11,15 @@ import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import anyio
-import msgspec
 from anyio.abc import TaskGroup
 from msgspec import UNSET, Struct
 
 from toolwire.card.card import Card
 from toolwire.card.errors import CardError
-from toolwire.card.manifest import MANIFEST_NAMES, Manifest, ToolSpec, read_manifest
+from toolwire.card.manifest import ToolSpec
 from toolwire.card.names import natural_name
 from toolwire.card.results import tool_error, what_is_wrong
 from toolwire.core.errors import InvalidRequest
@@ -29,6 +27,7 @@ from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.providers.schema import compile_validator
 from toolwire.testing.card_answers import DONE, Answer, CardAnswers, Confirm, OnCommand
+from toolwire.testing.card_manifests import ManifestSource, manifest_from
 from toolwire.testing.card_wire import MemoryWire
 from toolwire.wire.card import Request, event_body, fault_body, read_params, read_request, response_body
 from toolwire.wire.card_messages import (
@@ -53,9 +52,6 @@ from toolwire.wire.card_messages import (
 READY_S: Final = 5.0
 """How long a card may take to say that it is there."""
 CALLER: Final = AgentRef("agent_test", "tester")
-
-ManifestSource: TypeAlias = "Manifest | JsonObject | Path | str"
-"""A manifest: as it was read, as the object that it is, or the path of its file or of its folder."""
 
 
 def text_of(result: ToolResult) -> str:
@@ -107,6 +103,7 @@ class MockHost:
         on_command: what `card.terminals.run` gives: gets the terminal's id and the command, gives a `CommandResult`,
             or the output of a command that went well.
         confirm: what the user says to `card.ui.confirm`: yes, no, or a function of the question.
+        settings: what the user has set, secrets too; of the first copy, where it is not the package's.
 
     Attributes:
         calls: all calls, the oldest first.
@@ -125,8 +122,9 @@ class MockHost:
         agents: Sequence[Peer] = (),
         on_command: OnCommand = lambda terminal, command: "",
         confirm: Confirm = True,
+        settings: JsonObject | None = None,
     ) -> None:
-        self.manifest = _read(manifest)
+        self.manifest = manifest_from(manifest)
         self.calls: list[MockCall] = []
         self.logs: list[LogParams] = []
         self.requests: list[tuple[str, Struct]] = []
@@ -134,6 +132,9 @@ class MockHost:
         fakes = self._fakes = CardAnswers(self.manifest, agents, on_command, confirm)
         self.storage, self.written = fakes.storage, fakes.written
         fakes.copies = _copies(copies or (self.manifest.display_name,))
+        for key, value in (settings or {}).items():
+            fakes.change_setting(fakes.copies[0].id, key, value)
+        fakes.tell_settings = lambda data: self._tell("settings.changed", data)
         self._answers: dict[str, Answer] = {
             **fakes.table(),
             "host.ready": self._ready,
@@ -236,6 +237,19 @@ class MockHost:
         self._fakes.copies = _copies(names)
         self._tell("cards.changed", CardsData(self._fakes.copies))
 
+    def set_setting(self, key: str, value: Any, *, card: str | None = None) -> None:
+        """Set something as the user does, a secret too, and tell the card.
+
+        Args:
+            key: of the manifest.
+            value: `None` puts it back to its default.
+            card: the name or id of the copy; by default the first one.
+
+        Raises:
+            CardError: the manifest does not declare it so.
+        """
+        self._fakes.change_setting(self._copy(card).id, key, value)
+
     def hang_up(self) -> None:
         """Cut the connection; the card comes back by itself."""
         if self._wire is not None:
@@ -307,7 +321,13 @@ class MockHost:
         one = self.manifest
         permitted = tuple(sorted(one.permitted()))
         return Ready(
-            params.protocol, one.name, one.version, self._fakes.copies, tuple(sorted(self.disabled)), permitted
+            params.protocol,
+            one.name,
+            one.version,
+            self._fakes.copies,
+            tuple(sorted(self.disabled)),
+            permitted,
+            settings=self._fakes.settings_data(),
         )
 
     def _respond(self, params: RespondParams) -> Struct:
@@ -360,18 +380,6 @@ async def _answer_later(wire: MemoryWire, request: Request, answered: Awaitable[
 
 def _copies(names: Sequence[str]) -> tuple[CardRef, ...]:
     return tuple(CardRef(f"card_{number}", name) for number, name in enumerate(names, 1))
-
-
-def _read(source: ManifestSource) -> Manifest:
-    if isinstance(source, Manifest):
-        return source
-    if isinstance(source, dict):
-        return read_manifest(msgspec.json.encode(source))
-    path = Path(source)
-    if path.is_dir():
-        known = (path / name for name in MANIFEST_NAMES)
-        path = next((one for one in known if one.is_file()), path / MANIFEST_NAMES[0])
-    return read_manifest(path.read_bytes())
 
 
 def _misfit(spec: ToolSpec, arguments: JsonObject) -> str | None:

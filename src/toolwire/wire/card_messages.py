@@ -88,8 +88,19 @@ class Peer(_Wire, frozen=True):
     connected: bool
 
 
+class SettingsData(_Wire, frozen=True):
+    """What a copy is set to, also as `settings.changed`: values by key, and the keys of the secrets that are set."""
+
+    card: str
+    values: JsonObject
+    secrets: tuple[str, ...] = ()
+
+
 class Ready(_Wire, frozen=True):
-    """The context. `cards` are the copies that this connection is for; `disabled` the tools that are switched off."""
+    """The context. `cards` are the copies that this connection is for; `disabled` the tools that are switched off.
+
+    `settings` are those of each copy, where the manifest declares any.
+    """
 
     protocol: int
     package: str
@@ -98,6 +109,7 @@ class Ready(_Wire, frozen=True):
     disabled: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
     language: str = "en"
+    settings: tuple[SettingsData, ...] = ()
 
 
 class RespondParams(_Wire, frozen=True):
@@ -216,6 +228,14 @@ class KeysResult(_Wire, frozen=True):
     keys: tuple[str, ...]
 
 
+class SettingParams(_Wire, frozen=True):
+    """`settings.set`; `value` null puts it back to its default. Secrets are the user's alone to set."""
+
+    key: str
+    value: Any
+    card: str | None = None
+
+
 class LogParams(_Wire, frozen=True):
     """`log.write`; without `card` it is about the package."""
 
@@ -242,6 +262,7 @@ PARAMS: dict[str, type[Struct]] = {
     "storage.delete": StoreParams,
     "storage.keys": StoreScopeParams,
     "storage.clear": StoreScopeParams,
+    "settings.set": SettingParams,
     "log.write": LogParams,
 }
 """method → what its `params` are."""
@@ -260,6 +281,7 @@ RESULTS: dict[str, type[Struct]] = {
     "storage.delete": Done,
     "storage.keys": KeysResult,
     "storage.clear": Done,
+    "settings.set": Done,
     "log.write": Done,
 }
 """method → what its `result` is."""
@@ -310,6 +332,7 @@ EVENTS: dict[str, type[Struct]] = {
     "tools.cancel": ToolCancelData,
     "cards.changed": CardsData,
     "agents.changed": PeersData,
+    "settings.changed": SettingsData,
     "host.ping": PingData,
 }
 """event → what its `data` is."""

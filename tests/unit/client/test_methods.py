@@ -26,6 +26,7 @@ VALUES: dict[str, Any] = {
     "version": 1,
     "content": b"x",
     "arguments": {},
+    "values": {},
     "answers": {},
     "registration": Registration(name="x"),
     "terms": TERMS,

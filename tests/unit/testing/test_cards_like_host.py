@@ -147,6 +147,7 @@ ASKING: dict[str, Callable[[Card], Awaitable[Any]]] = {
     "a line about another": lambda card: card.log.info("x", card="card_of_nobody"),
     "a question without words": lambda card: card.ui.confirm(" "),
     "a tool that is not there": lambda card: card.tools.set_enabled("gone", False),
+    "a setting that is not there": lambda card: card.settings.set("gone", 1),
     "a copy's peers": lambda card: card.agents.list(card="card_of_nobody"),
 }
 

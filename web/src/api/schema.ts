@@ -1390,6 +1390,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{w}/cards/{c}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a card can be set to, and is; of secrets only whether they are set. */
+        get: operations["setting_show"];
+        /** Set some of a card's settings; either all that are sent, or none where one does not fit. */
+        put: operations["setting_change"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{w}/cards/{c}/log": {
         parameters: {
             query?: never;
@@ -3469,6 +3487,53 @@ export interface components {
             accept: boolean;
         };
         /**
+         * ShownSettings
+         * @description What a card can be set to, and is: `values` by key, and the keys of the `secrets` that are set.
+         */
+        ShownSettings: {
+            settings: components["schemas"]["ShownSetting"][];
+            values: {
+                [key: string]: string | number | boolean;
+            };
+            secrets: string[];
+        };
+        /**
+         * ShownSetting
+         * @description A setting as a card's manifest declares it; `default` is null where there is none, as always with secrets.
+         */
+        ShownSetting: {
+            key: string;
+            /** @enum {unknown} */
+            type: "boolean" | "color" | "number" | "secret" | "select" | "string" | "text";
+            label: string;
+            description: string;
+            placeholder: string;
+            default: string | number | boolean | null;
+            required: boolean;
+            /** @enum {unknown} */
+            scope: "instance" | "package";
+            max_length: number;
+            min: number | null;
+            max: number | null;
+            step: number | null;
+            options: components["schemas"]["SettingOption"][];
+        };
+        /**
+         * SettingOption
+         * @description One choice of a setting.
+         */
+        SettingOption: {
+            value: string;
+            label: string;
+        };
+        /**
+         * ChangedSettings
+         * @description What to set, by key; the others stay. `null` puts one back to its default, and removes a secret.
+         */
+        ChangedSettings: {
+            values: Record<string, unknown>;
+        };
+        /**
          * CardLines
          * @description Lines of a card, the oldest first.
          */
@@ -4465,6 +4530,22 @@ export interface components {
                     error: components["schemas"]["Problem"] & {
                         /** @enum {unknown} */
                         code?: "package_not_found" | "route_not_found";
+                    };
+                };
+            };
+        };
+        /** @description refused: card_not_found, package_not_found, route_not_found, workspace_not_found */
+        "404.card_not_found.package_not_found.route_not_found.workspace_not_found": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    error: components["schemas"]["Problem"] & {
+                        /** @enum {unknown} */
+                        code?: "card_not_found" | "package_not_found" | "route_not_found" | "workspace_not_found";
                     };
                 };
             };
@@ -8708,6 +8789,88 @@ export interface operations {
             404: components["responses"]["404.package_not_found.route_not_found"];
             405: components["responses"]["405.method_not_allowed"];
             409: components["responses"]["409.conflict"];
+            413: components["responses"]["413.payload_too_large"];
+            415: components["responses"]["415.unsupported_media_type"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    setting_show: {
+        parameters: {
+            query?: {
+                /** @description of labels and descriptions: en, ru or zh; English where a card has no other */
+                language?: string;
+            };
+            header?: never;
+            path: {
+                w: string;
+                c: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ShownSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.card_not_found.package_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
+            421: components["responses"]["421.host_not_allowed"];
+            500: components["responses"]["500.internal_error"];
+            503: components["responses"]["503.agent_service_unavailable"];
+        };
+    };
+    setting_change: {
+        parameters: {
+            query?: {
+                /** @description of labels and descriptions: en, ru or zh; English where a card has no other */
+                language?: string;
+            };
+            header?: never;
+            path: {
+                w: string;
+                c: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangedSettings"];
+            };
+        };
+        responses: {
+            /** @description the answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ShownSettings"];
+                    };
+                };
+            };
+            400: components["responses"]["400.invalid_param.invalid_request.parse_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.forbidden.origin_not_allowed"];
+            404: components["responses"]["404.card_not_found.package_not_found.route_not_found.workspace_not_found"];
+            405: components["responses"]["405.method_not_allowed"];
             413: components["responses"]["413.payload_too_large"];
             415: components["responses"]["415.unsupported_media_type"];
             421: components["responses"]["421.host_not_allowed"];

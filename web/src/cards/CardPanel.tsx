@@ -10,6 +10,7 @@ import { Button } from "../ui/Button.tsx";
 import { TextField } from "../ui/Field.tsx";
 import { Tabs } from "../ui/Tabs.tsx";
 import { CardLog } from "./CardLog.tsx";
+import { CardSettingsForm } from "./CardSettingsForm.tsx";
 import "./card-panel.css";
 import { openCards } from "./dialogs.ts";
 import { type Phase, startCard, useLife } from "./living.ts";
@@ -91,6 +92,7 @@ function CardSettings({ card, known }: { readonly card: Card; readonly known: Ca
         onBlur={save}
         onKeyDown={(event) => (event.key === "Enter" ? save() : undefined)}
       />
+      <CardSettingsForm card={card.id} />
       <h3>{text("cards.may")}</h3>
       <MayList known={known} />
       <h3>{text("cards.package")}</h3>

@@ -140,7 +140,8 @@ export class CardRelay {
     this.pause = FIRST_PAUSE_MS;
     this.listener.onReady();
     if (message.id === AGAIN) {
-      const { cards } = message.result as { readonly cards: unknown };
+      const { cards, settings } = message.result as { readonly cards: unknown; readonly settings?: readonly unknown[] };
+      for (const data of settings ?? []) this.port.postMessage({ event: "settings.changed", data });
       this.port.postMessage({ event: "cards.changed", data: { cards } });
     }
     for (const held of this.held.splice(0)) this.send(held);

@@ -3,7 +3,7 @@
 Spec: cards.md, section 7.
 """
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -11,6 +11,8 @@ from toolwire.core.board import Board, CardKind
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import Content
 from toolwire.wire.answers.times import Time
+
+SettingType: TypeAlias = Literal["string", "text", "number", "boolean", "select", "secret", "color"]
 
 
 class WorkspaceSummary(Struct, frozen=True, kw_only=True):
@@ -184,6 +186,39 @@ class CardLines(Struct, frozen=True):
     """Lines of a card, the oldest first."""
 
     lines: list[CardLine]
+
+
+class SettingOption(Struct, frozen=True):
+    """One choice of a setting."""
+
+    value: str
+    label: str
+
+
+class ShownSetting(Struct, frozen=True, kw_only=True):
+    """A setting as a card's manifest declares it; `default` is null where there is none, as always with secrets."""
+
+    key: str
+    type: SettingType
+    label: str
+    description: str
+    placeholder: str
+    default: str | float | bool | None
+    required: bool
+    scope: Literal["instance", "package"]
+    max_length: int
+    min: float | None
+    max: float | None
+    step: float | None
+    options: list[SettingOption]
+
+
+class ShownSettings(Struct, frozen=True):
+    """What a card can be set to, and is: `values` by key, and the keys of the `secrets` that are set."""
+
+    settings: list[ShownSetting]
+    values: dict[str, str | float | bool]
+    secrets: list[str]
 
 
 class AskingCard(Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""Seals what the gateway must keep and nobody else may read; it keeps nothing itself.
+"""Seals what a host must keep and nobody else may read; it keeps nothing itself.
 
-AES-256-GCM with a key derived from the gateway's secret for one purpose, bound to whose it is: whoever reads the
+AES-256-GCM with a key derived from the host's secret for one purpose, bound to whose it is: whoever reads the
 database alone learns nothing, and what is moved to another's place does not open.
 """
 
@@ -19,7 +19,7 @@ class SealedBox:
     """Seals and opens bytes.
 
     Args:
-        secret: the gateway's.
+        secret: the host's.
         purpose: what is sealed; nothing of one purpose opens for another.
     """
 
@@ -28,13 +28,13 @@ class SealedBox:
         self._cipher: AESGCM | None = None
 
     def seal(self, raw: bytes, whose: str) -> str:
-        """Text that only this gateway opens, for the same `whose`."""
+        """Text that only this host opens, for the same `whose`."""
         nonce = os.urandom(_NONCE_BYTES)
         return b64encode(nonce + self._aead().encrypt(nonce, raw, whose.encode())).decode()
 
     def open(self, sealed: str, whose: str) -> bytes | None:
         """What was sealed; `None` where that was done with another secret, or for somebody else."""
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 -- most gateways seal nothing
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 -- most hosts seal nothing
 
         raw = b64decode(sealed)
         try:
