@@ -95,7 +95,7 @@ test("a host that refuses the card is heard of in the page's console, and by who
 
 /** A card as in a browser, which cannot follow a call through what its handler awaits. */
 async function cardOfABrowser(): Promise<[ReturnType<typeof hostOf>, Card]> {
-  vi.stubGlobal("process", undefined);
+  vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
   const host = hostOf();
   const card = await host.connect({ card: new sdk.Card() });
   return [host, card];
