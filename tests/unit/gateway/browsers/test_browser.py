@@ -170,7 +170,10 @@ async def test_signing_in_again_replaces_the_session_of_this_browser(tmp_path: P
         assert len(await site.ask("GET", "/browser/sessions")) == 1
 
 
-async def test_a_terminal_that_a_browser_looks_at_ends_when_it_signs_out(tmp_path: Path):
+async def test_a_terminal_that_a_browser_looks_at_ends_when_it_signs_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
     async with signed_in(tmp_path) as (site, browser):
         terminal = await terminal_on(site)
         cookie = f"{COOKIE}={browser.cookies[COOKIE]}"
