@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import anyio
@@ -43,11 +44,21 @@ def dev(
     """
     folder, target = card_folder(path).resolve(), target_of(host)
     while True:
+        _end_on_signals()  # until_changed has its own way, and leaves the system's
         seen = look(folder)
         program = ready(folder, target, yes)
         if not anyio.run(partial(until_changed, folder, seen, program)):
             return DONE
         say("the card's folder has changed")
+
+
+def _end_on_signals() -> None:
+    def end(number: int, frame: FrameType | None) -> None:
+        say("stopping")
+        raise SystemExit(DONE)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
 
 
 def ready(folder: Path, target: Target, yes: bool) -> Program | None:
