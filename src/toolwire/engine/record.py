@@ -82,6 +82,7 @@ class Record:
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
         seq: the number of the last event.
         started_at: when somebody took the call, see `core.taking`; Unix seconds.
+        when_taken: told once when somebody takes the call; must not raise.
         ending_at: when a durable call has ended, as the store has it.
         delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
@@ -95,6 +96,7 @@ class Record:
     # Most calls never have most of this: as the class's, it costs them nothing.
     completed_at: float | None = None
     started_at: float | None = None
+    when_taken: "Callable[[Record], None] | None" = None
     ending_at: float | None = None
     result: Result | None = None
     events: deque[Stamped] | None = None
@@ -144,6 +146,9 @@ class Record:
     def taken(self, at: float | None = None) -> float:
         """Somebody works on the call since `at` (Unix seconds), or from now on; see `core.taking`."""
         self.started_at = max(self.created_at, self.clock.now() if at is None else at)
+        told, self.when_taken = self.when_taken, None
+        if told is not None and self.result is None:
+            told(self)
         return self.started_at
 
     def finish(self, result: Result) -> None:

@@ -22,7 +22,7 @@ from toolwire.wire.webhook import payload
 QUEUE = "webhooks"
 """The queue of what is to be sent; an entry's id is the delivery's key, its body the delivery as it stands."""
 
-INPUT_REQUIRED = "input_required"
+QUEUED, RUNNING, INPUT_REQUIRED = "queued", "running", "input_required"
 
 
 class KeepTerms(Struct, frozen=True):
@@ -62,7 +62,7 @@ class WebhookEvents:
         self._heard: set[str] = set()
 
     def claim_ops(self, record: Record) -> Sequence[Op]:
-        """See `engine.ending.Witness`: the webhook that came with the call, and that the call has begun."""
+        """See `engine.ending.Witness`: the webhook that came with the call, and that the call waits for its agent."""
         call = record.call
         ops: list[Op] = []
         webhooks = self._webhooks(call)
@@ -70,15 +70,15 @@ class WebhookEvents:
             came = self._that_came(call)
             self._shelf.came(came)
             ops.append(came.put())
-        for sequence, status in enumerate(("queued", "running"), 1):
-            ops += self._told(webhooks, call, status, record.created_at, sequence)
+        ops += self._told(webhooks, call, QUEUED, record.created_at, 1)
         self.taken_up(record)
         if len(ops) > 1:
             self.wake_soon()
         return ops
 
     def taken_up(self, record: Record) -> None:
-        """See `engine.ending.Witness`."""
+        """See `engine.ending.Witness`; that its agent has taken it before is told again, as the same event."""
+        record.when_taken = self._tell_running
         if any(INPUT_REQUIRED in webhook.events for webhook in self._webhooks(record.call)):
             self.listen(record)
 
@@ -105,7 +105,9 @@ class WebhookEvents:
         return self._told(webhooks, ended.call, task_status(ended), at, _place(ended.created_at, at))
 
     def listen(self, record: Record) -> None:
-        """Tell the call's webhooks when it asks somebody; doing so twice is fine."""
+        """Tell the call's webhooks when its agent takes it and when it asks somebody; doing so twice is fine."""
+        if record.started_at is None:
+            record.when_taken = self._tell_running
         if record.call.id in self._heard:
             return
         self._heard.add(record.call.id)
@@ -120,6 +122,13 @@ class WebhookEvents:
                 self.wake_soon()
 
         record.listen(hear)
+
+    def _tell_running(self, record: Record) -> None:
+        at = record.started_at or self._clock.now()
+        ops = self._told(self._webhooks(record.call), record.call, RUNNING, at, 2)
+        if ops:
+            self._recorder.add(lambda: ops)
+            self.wake_soon()
 
     def gone_at(self, call: Call) -> float:
         """When a webhook of a call is forgotten, Unix seconds."""
@@ -160,7 +169,7 @@ class WebhookEvents:
             if status not in webhook.events:
                 continue
             if not body:
-                event_id = new_id("evt")
+                event_id = _running_id(call) if status == RUNNING else new_id("evt")
                 subject = (call.id, call.context_id, call.agent_id, call.tool)
                 body = payload(event_id, status, at, sequence, subject)
             ops += self.delivery_ops(self.delivery(webhook, call.id, status, event_id, body, min(sequence, 3)))
@@ -171,6 +180,11 @@ def queued(delivery: WebhookDelivery, due: float) -> Sequence[Op]:
     """What has a delivery sent at a time, Unix seconds."""
     put = delivery.put()
     return (put, Enqueue(QUEUE, delivery.key, due, put.value))
+
+
+def _running_id(call: Call) -> str:
+    """The id of the one event that may be made twice: who was killed cannot know whether it is on its way."""
+    return f"evt_{call.id.rpartition('_')[2]}"
 
 
 def _place(began_at: float, at: float) -> int:

@@ -15,6 +15,7 @@ from toolwire.engine.recorder import Recorder
 from toolwire.gateway.webhook_events import QUEUE, KeepTerms, WebhookEvents
 from toolwire.gateway.webhook_record import WebhookDelivery, delivery_of
 from toolwire.gateway.webhook_shelf import WebhookShelf
+from toolwire.wire.rest import rfc3339
 
 pytestmark = pytest.mark.both_backends
 
@@ -63,12 +64,52 @@ async def test_a_question_is_told_as_input_required_behind_the_beginning_and_bef
     bench = Bench()
     record = Record(bench.call("running", "input_required", "completed"), bench.clock)
     await bench.store.tx(bench.events.claim_ops(record))
+    record.taken()
     bench.clock.at += 1
     record.emit(Asks((Question("q", "elicitation/create", {"message": "may I?"}),)))
     await bench.recorder.flush()
     await bench.store.tx(bench.events.end_ops(bench.ended(record.call, text_result("done"))))
     record.finish(text_result("done"))
     assert [one.event for one in await bench.queued()] == ["running", "input_required", "completed"]
+
+
+async def test_running_is_told_when_somebody_takes_the_call_and_once():
+    bench = Bench()
+    record = Record(bench.call("queued", "running"), bench.clock)
+    await bench.store.tx(bench.events.claim_ops(record))
+    assert [one.event for one in await bench.queued()] == ["queued"]
+    bench.clock.at += 3
+    for _ in range(2):
+        record.taken()
+        await bench.recorder.flush()
+    (told,) = await bench.queued()
+    assert told.event == "running"
+    assert f'"timestamp":"{rfc3339(bench.clock.now())}"'.encode() in told.body
+
+
+async def test_a_call_that_nobody_has_taken_was_never_running():
+    bench = Bench()
+    record = Record(bench.call("running", "canceled"), bench.clock)
+    await bench.store.tx(bench.events.claim_ops(record))
+    await bench.store.tx(bench.events.end_ops(bench.ended(record.call, failed("no", "cancelled"))))
+    record.finish(failed("no", "cancelled"))
+    record.taken()
+    await bench.recorder.flush()
+    assert [one.event for one in await bench.queued()] == ["canceled"]
+
+
+async def test_what_was_taken_before_a_restart_is_told_again_as_the_same_event():
+    """gateway.md D27: at least once, and receivers know it by its id."""
+    bench = Bench()
+    call = bench.call("running")
+    taken_at = bench.clock.now() + 1
+    for begin in (bench.events.claim_ops, bench.events.taken_up):
+        record = Record(call, bench.clock)
+        begin(record)
+        record.taken(taken_at)
+        await bench.recorder.flush()
+    first, again = await bench.queued()
+    assert (first.event_id, first.body) == (again.event_id, again.body)
 
 
 async def test_a_call_that_goes_on_after_a_restart_is_told_of_when_it_asks():
