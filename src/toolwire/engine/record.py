@@ -32,7 +32,7 @@ Listener = Callable[[Stamped], None]
 """Told of every event as it happens; must not block. What it raises is logged and goes no further."""
 
 Observer: TypeAlias = "Callable[[Record], None]"
-"""Told of every call as it begins to run, whatever it is; as a listener."""
+"""Told of every call as it begins to run, whatever it is, or when it has ended (`at_end`); as a listener."""
 
 
 class Told(Struct, frozen=True, omit_defaults=True):
@@ -101,6 +101,7 @@ class Record:
     result: Result | None = None
     events: deque[Stamped] | None = None
     listeners: list[Listener] | None = None
+    enders: list[Observer] | None = None
     delegate: Delegate | None = None
     scope: anyio.CancelScope | None = None
     verdict: Result | None = None
@@ -160,6 +161,9 @@ class Record:
         if self.listeners is not None:
             self._append(Finished(result))
             self.listeners = None
+        if self.enders is not None:
+            self._tell(self.enders)
+            self.enders = None
         if self.timer is not None:
             self.timer.cancel()
         waiting, self._waiting = self._waiting, None
@@ -177,17 +181,19 @@ class Record:
 
     def begins(self, observers: Sequence[Observer]) -> None:
         """Tell those who look at all calls of this one."""
-        for observer in tuple(observers):
-            try:
-                observer(self)
-            except Exception:  # as for listeners
-                logger.exception("an observer of call %s failed", self.call.id)
+        self._tell(tuple(observers))
 
     def listen(self, listener: Listener) -> None:
         """Tell `listener` of every event from now on, until the end."""
         if self.listeners is None:
             self.listeners = []
         self.listeners.append(listener)
+
+    def at_end(self, observer: Observer) -> None:
+        """Tell `observer` when the call has ended; for those who want nothing of what is on the way there."""
+        if self.enders is None:
+            self.enders = []
+        self.enders.append(observer)
 
     def unlisten(self, listener: Listener) -> None:
         """Tell `listener` nothing more; fine when the call is over."""
@@ -280,6 +286,13 @@ class Record:
             lines.append(Told(stamped.seq, stamped.at, event))
         lines.reverse()
         return tuple(lines)
+
+    def _tell(self, observers: Sequence[Observer]) -> None:
+        for observer in observers:
+            try:
+                observer(self)
+            except Exception:  # as for listeners
+                logger.exception("an observer of call %s failed", self.call.id)
 
     def _append(self, event: Event) -> None:
         self.seq += 1

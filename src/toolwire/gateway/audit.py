@@ -15,10 +15,10 @@ from typing import Any, Final
 import anyio
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from toolwire.core.errors import StoreConflict, StoreUnavailable
-from toolwire.core.event import Finished, Stamped
+from toolwire.core.jsontypes import JsonObject
 from toolwire.core.ports import Append, Clock, Del, Drop, Op, Put, Store
 from toolwire.core.result import Result
 from toolwire.engine.record import Record, status_of
@@ -97,12 +97,7 @@ class Audit:
 
     def observe(self, record: Record) -> None:
         """A call begins; see `engine.Engine.observers`."""
-
-        def hear(stamped: Stamped) -> None:
-            if isinstance(stamped.event, Finished):
-                self._note(record, stamped.event.result)
-
-        record.listen(hear)
+        record.at_end(self._note)
 
     async def read(self, owner: str, after: int = 0) -> AsyncGenerator[AuditEntry]:
         """An owner's entries with a higher number than `after`, in order.
@@ -150,40 +145,42 @@ class Audit:
         old = self._clock.now() - self._ttl_s
         for owner, days in tuple(self._days.items()):
             while days[0].ends_at(days[1] if len(days) > 1 else None) <= old:
-                begins = self._day_of(owner, self._heads[owner])[1] if len(days) == 1 else ()
+                begins = self._day_of(owner, self._written_head(owner))[1] if len(days) == 1 else ()
                 removed = days[0]
                 ops = [*begins, Drop(_stream(owner, removed)), Del("audit_day", owner, _key(owner, removed))]
                 await self._store.tx(ops)
                 days.remove(removed)
 
-    def _note(self, record: Record, result: Result) -> None:
+    def _note(self, record: Record) -> None:
+        """Seal the entry of a call that has ended, at once: what waits to be written are bytes, and no calls."""
         owner = record.call.caller.owner
+        head = self._heads.get(owner, _START)
+        entry = sealed(self._entry(head.seq + 1, record), head.hash)
+        row = _encode(entry)
         segment = self._open.get(owner)
         if segment is None:
-            segment = self._open[owner] = _Segment()
+            segment = self._open[owner] = _Segment(head)
             self._recorder.add(lambda: self._ops_of(owner, segment))
-        segment.ended.append((record, result))
+        segment.entries.append(row)
+        self._heads[owner] = AuditAnchor(entry.seq, entry.hash)
 
     def _ops_of(self, owner: str, segment: "_Segment") -> Sequence[Op]:
         """What writes a segment down; the same again when the store is tried again."""
         if segment.ops is None:
-            if self._open.get(owner) is segment:
-                del self._open[owner]
-            head = self._heads.get(owner, _START)
-            day, begins = self._day_of(owner, head)
-            entries: list[AuditEntry] = []
-            for record, result in segment.ended:
-                entry = sealed(self._entry(head.seq + 1, record, result), head.hash)
-                entries.append(entry)
-                head = AuditAnchor(entry.seq, entry.hash)
+            del self._open[owner]
+            day, begins = self._day_of(owner, segment.before)
             segment.ops = (
                 *begins,
-                Append(_stream(owner, day), _encode(entries)),
-                Put("audit_head", owner, owner, _encode(head)),
+                Append(_stream(owner, day), b"[%b]" % b",".join(segment.entries)),
+                Put("audit_head", owner, owner, _encode(self._heads[owner])),
             )
-            self._heads[owner] = head
-            segment.ended.clear()
+            segment.entries.clear()
         return segment.ops
+
+    def _written_head(self, owner: str) -> AuditAnchor:
+        """The last entry that no segment waits with."""
+        segment = self._open.get(owner)
+        return self._heads[owner] if segment is None else segment.before
 
     def _day_of(self, owner: str, head: AuditAnchor) -> tuple[_Day, Sequence[Op]]:
         """The day that is written now, and what begins it if it is a new one; clocks that go back begin none."""
@@ -195,8 +192,9 @@ class Audit:
         days.append(day)
         return day, (_day_put(owner, day),)
 
-    def _entry(self, seq: int, record: Record, result: Result) -> AuditEntry:
-        call = record.call
+    def _entry(self, seq: int, record: Record) -> AuditEntry:
+        call, result = record.call, record.result
+        assert result is not None
         said = Result(result.content, result.structured, result.error)
         key, kept = call.idempotency_key, self._bodies and not record.confidential
         return AuditEntry(
@@ -220,11 +218,34 @@ class Audit:
 
 
 class _Segment:
-    """Entries that go into one row."""
+    """Entries that go into one row, as JSON; `before` is the head that the first of them follows."""
 
-    def __init__(self) -> None:
-        self.ended: list[tuple[Record, Result]] = []
+    def __init__(self, before: AuditAnchor) -> None:
+        self.before = before
+        self.entries: list[bytes] = []
         self.ops: Sequence[Op] | None = None
+
+
+class _Held(Struct, frozen=True):
+    """What the hash of an entry holds: all of it but the hash itself, in the order of the names."""
+
+    agent_id: str
+    arguments: JsonObject | None
+    arguments_digest: str
+    began_at: str
+    call_id: str
+    ended_at: str
+    error_code: str | None
+    idempotency_key_digest: str | None
+    parent: str | None
+    previous: str
+    principal: str
+    result: Any
+    result_digest: str
+    seq: int
+    status: str
+    surface: str
+    tool: str
 
 
 def sealed(entry: AuditEntry, previous: str) -> AuditEntry:
@@ -238,9 +259,25 @@ def hash_of(entry: AuditEntry) -> str:
 
 
 def _hash_of(entry: AuditEntry, previous: str) -> str:
-    held = asdict(entry)
-    held["previous"] = previous
-    del held["hash"]
+    held = _Held(
+        entry.agent_id,
+        entry.arguments,
+        entry.arguments_digest,
+        entry.began_at,
+        entry.call_id,
+        entry.ended_at,
+        entry.error_code,
+        entry.idempotency_key_digest,
+        entry.parent,
+        previous,
+        entry.principal,
+        entry.result,
+        entry.result_digest,
+        entry.seq,
+        entry.status,
+        entry.surface,
+        entry.tool,
+    )
     return hashlib.sha256(_canonical(held)).hexdigest()
 
 

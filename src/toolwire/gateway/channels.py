@@ -10,8 +10,8 @@ Two kinds of channel (gateway.md 39, 41, D29):
 How they lie in the store is the business of channel_shelf.py, how long of channel_ages.py.
 """
 
+import logging
 from collections.abc import Collection, Sequence
-from functools import partial
 from itertools import islice
 from typing import Final, Protocol
 
@@ -37,6 +37,8 @@ from toolwire.gateway.channel import (
 from toolwire.gateway.channel_rules import admit
 from toolwire.gateway.channel_shelf import MAX_HISTORY, ChannelShelf, row_op
 from toolwire.wire.link import OWNERS_TYPES, TERMINAL_TYPES, Message
+
+logger = logging.getLogger("toolwire.gateway")
 
 MAX_AT_EASE: Final = 1024
 """Channels in memory from which on the ones that were not used for `QUIET_S` leave it; ages are for the others."""
@@ -96,8 +98,6 @@ class Channels:
         self._clock = clock
         self.shelf = ChannelShelf(store, clock, history_ttl_s, idle_ttl_s)
         self._channels: dict[str, Channel] = {}
-        self._closing: list[Channel] = []
-        self._written: list[Channel] = []
         self._loading: dict[str, anyio.Event] = {}
         self.postman: Postman | None = None
 
@@ -133,6 +133,9 @@ class Channels:
         done = self._loading[channel_id] = anyio.Event()
         try:
             channel = await self.shelf.channel(channel_id)
+            if channel is None:  # what a plain call has left may still be to be written
+                await self._recorder.caught_up()
+                channel = await self.shelf.channel(channel_id)
             if channel is not None:
                 self.keep(channel)
             return channel
@@ -298,12 +301,9 @@ class Channels:
             self.postman.closed(channel)
         if channel.kept_in_stream:
             return
-        if channel.durable or self._recorder.failing:
-            self.forget(channel)
-            return
-        if not self._closing:
-            self._recorder.add(partial(self._write_closing, self._closing))
-        self._closing.append(channel)
+        if not channel.durable and not self._recorder.failing:
+            self._write_behind(channel)
+        self.forget(channel)
 
     def forget(self, channel: Channel) -> None:
         """Keep a channel in the store alone; one that somebody waits on stays in memory too."""
@@ -385,12 +385,9 @@ class Channels:
                 return None
             offset = page.latest_offset
 
-    def _write_closing(self, batch: list[Channel]) -> Sequence[Op]:
-        """The transcripts of plain calls, when the recorder asks; those it has written before leave the memory."""
-        if self._closing is batch:
-            self._closing = []
-            for channel in self._written:
-                if not channel.kept_in_stream:
-                    self.forget(channel)
-            self._written = batch
-        return [self.shelf.transcript_op(channel) for channel in batch if not channel.kept_in_stream]
+    def _write_behind(self, channel: Channel) -> None:
+        """Leave the transcript of a plain call to the recorder, encoded now: see `engine.ending.Endings.note`."""
+        try:
+            self._recorder.add(self.shelf.transcript_op(channel))
+        except Exception:  # a payload of an unforeseen kind costs its own transcript, not the answer
+            logger.exception("dropped the transcript of channel %s, which cannot be encoded", channel.id)

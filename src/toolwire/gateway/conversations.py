@@ -44,7 +44,7 @@ class Conversations:
         mine = channel.principal == caller.principal and channel.owner == caller.owner
         if not mine or agent_id not in channel.participants:
             return False
-        if caller.session_id is None:
+        if caller.session_id is None or not channel.kept_in_stream:
             await self._open(channel)
         return True
 

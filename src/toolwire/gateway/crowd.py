@@ -9,7 +9,6 @@ from typing import Final
 
 from toolwire.core.call import Call
 from toolwire.core.errors import RateLimited
-from toolwire.core.event import Finished, Stamped
 from toolwire.core.handler import Delegate
 from toolwire.core.ports import Op
 from toolwire.core.tool import Tool
@@ -93,12 +92,10 @@ class Crowd:
         if call_id not in self._places:
             return
         self._waiting.discard(call_id)
+        record.at_end(self._ended)
 
-        def hear(stamped: Stamped) -> None:
-            if isinstance(stamped.event, Finished):
-                self.leave(call_id)
-
-        record.listen(hear)
+    def _ended(self, record: Record) -> None:
+        self.leave(record.call.id)
 
 
 class _Limited(PassedOn):

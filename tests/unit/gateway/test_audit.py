@@ -1,12 +1,14 @@
 """Who called what, when and with which outcome: a chain that shows what was changed, and keeps no bodies by itself."""
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import msgspec
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tests.interaction.gateways import OWNER, Attached, gateway_with, reopened
 from toolwire.agent import Agent
@@ -131,3 +133,13 @@ async def test_the_newest_entries_come_page_by_page(tmp_path: Path) -> None:
         assert [entry.seq for entry in newest] == [4, 5]
         assert [entry.seq for entry in await chain(there, "?before=4&limit=10")] == [1, 2, 3]
         assert await chain(there, "?before=1") == []
+
+
+def test_a_hash_is_that_of_the_json_of_all_else_with_sorted_names():
+    """So that anybody can check a chain: the names as they are here, and `null` for what is not there."""
+    entry = sealed(replace(ENTRY, arguments={"b": 1, "a": "ä"}, error_code="tool_failed"), NEXT.hash)
+    held = asdict(entry)
+    assert entry.hash == held.pop("hash")
+    assert held["previous"] == NEXT.hash
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert entry.hash == hashlib.sha256(text.encode()).hexdigest()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.gateway.service import Service, open_service
 from toolwire.core.call import Caller
-from toolwire.core.errors import AgentOffline, ServiceTimeout
+from toolwire.core.errors import AgentOffline, ChannelNotFound, ServiceTimeout
 from toolwire.core.result import Text
 from toolwire.gateway.delivery import Delivery
 from toolwire.wire.link import Published, Read, Refused, Rows
@@ -104,7 +104,8 @@ async def test_each_call_has_a_channel_of_its_own_that_closes_with_the_answer():
             agent.publish(two, text="answer")
             assert (await first.end()).content == (Text("answer"),)
             assert (await second.end()).content == (Text("answer"),)
-            answers = [await agent.next() for _ in range(4)]
+            frames = [await agent.next() for _ in range(4)]
+            answers = sorted(frames, key=lambda frame: frame.ref)
             assert [type(frame) for frame in answers] == [Published, Published, Refused, Published]
             assert answers[1].idempotent
             assert answers[1].message_id == answers[0].message_id
@@ -355,6 +356,33 @@ async def test_plain_calls_leave_a_transcript_and_nothing_in_memory():
         history = await service.channels.history(channel)
         assert [row.type for row in history.messages] == ["chat_message", "agent_reply"]
         assert channel.is_closed(service.clock.now())
+
+
+async def test_what_a_plain_call_has_left_can_be_read_as_soon_as_it_is_over():
+    """gateway.md 41: whoever asks before the transcript is written waits for that."""
+    async with open_service() as service:
+        agent_id, key = await service.agent("echo")
+        async with service.link(key, "echo") as agent:
+            calling = service.call(agent_id, "echo", context_id="ch_1")
+            agent.publish(await agent.delivered(), text="done")
+            await calling.end()
+            assert service.channels.get("ch_1") is None
+            history = await service.channels.history(await service.channels.find("ch_1", service.owner()))
+            assert [row.payload.get("text") for row in history.messages] == [None, "done"]
+
+
+async def test_a_transcript_that_cannot_be_kept_costs_neither_the_answer_nor_another_transcript():
+    async with open_service() as service:
+        agent_id, key = await service.agent("echo")
+        async with service.link(key, "echo") as agent:
+            for n, size in enumerate((1, 2**70, 3)):  # which MessagePack has no word for
+                calling = service.call(agent_id, "echo", {"size": size}, context_id=f"ch_{n}")
+                agent.publish(await agent.delivered(), text="done")
+                assert (await calling.end()).content == (Text("done"),)
+            for n in (0, 2):
+                await service.channels.find(f"ch_{n}", service.owner())
+            with pytest.raises(ChannelNotFound):
+                await service.channels.find("ch_1", service.owner())
 
 
 async def test_a_call_that_is_over_leaves_nothing_for_the_collector():
