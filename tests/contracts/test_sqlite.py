@@ -21,7 +21,7 @@ from toolwire.adapters.database import SCHEMA_VERSION
 from toolwire.adapters.group import Ticket
 from toolwire.adapters.sqlite import SqliteStore
 from toolwire.core.errors import StoreConflict, StoreUnavailable
-from toolwire.core.ports import Append, Del, Enqueue, Put, Row
+from toolwire.core.ports import Append, Del, Enqueue, Put, Row, Stored
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,7 +118,9 @@ async def test_the_files_are_for_this_user_alone(tmp_path: Path):
         await store.tx([Append("s", b"a")])
         with os.scandir(tmp_path) as entries:
             modes = {entry.name: stat.filemode(entry.stat().st_mode) for entry in entries}
-    assert modes == dict.fromkeys(("store.db", "store.db-shm", "store.db-wal", "store.db.lock"), "-rw-------")
+    assert modes == dict.fromkeys(
+        ("store.db", "store.db-redo", "store.db-shm", "store.db-wal", "store.db.lock"), "-rw-------"
+    )
 
 
 async def test_a_full_store_takes_nothing_until_there_is_room_again(tmp_path: Path):
@@ -203,13 +205,45 @@ async def test_a_damaged_database_is_reported_by_reads_and_writes(tmp_path: Path
     async with await SqliteStore.open(path, SettableClock()) as store:
         await store.tx([Put("call", "", f"{n}", b"x" * 1000) for n in range(500)])
     content = path.read_bytes()
-    path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+    path.write_bytes(content[:65536] + b"\xa5" * (len(content) - 65536))
 
     async with await SqliteStore.open(path, SettableClock()) as store:
         with pytest.raises(StoreUnavailable, match="damaged"):
             await store.get("call", "", "1")
         with pytest.raises(StoreUnavailable, match="damaged"):
             await store.tx([Put("call", "", "1", b"")])
+
+
+async def test_a_database_that_is_damaged_at_its_beginning_is_refused(tmp_path: Path):
+    path = tmp_path / "store.db"
+    async with await SqliteStore.open(path, SettableClock()):
+        pass
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        await SqliteStore.open(path, SettableClock())
+
+
+async def test_what_was_logged_is_read_at_once_whatever_looks_for_it(tmp_path: Path):
+    async with await SqliteStore.open(tmp_path / "store.db", SettableClock()) as store:
+        await store.tx([Put("call", "", "a", b"1")])
+        await store.tx([Put("call", "", "b", b"2"), Append("s", b"row"), Enqueue("q", "w", 0.0, b"")])
+        assert await store.get("call", "", "b") == Stored("b", "", b"2", 1)
+        await store.tx([Del("call", "", "b")])
+        assert await store.get("call", "", "b") is None
+        await store.tx([Put("call", "", "c", b"3")])
+        assert keys(await store.scan("call", None)) == ["a", "c"]
+        await store.tx([Append("s", b"next")])
+        assert values(await store.read("s")) == [b"row", b"next"]
+        await store.tx([Enqueue("q", "x", 1.0, b"")])
+        assert ids(await store.claim("q", "me", 9, 60)) == ["w", "x"]
+
+
+async def test_a_closed_store_leaves_nothing_beside_the_database_but_the_lock(tmp_path: Path):
+    async with await SqliteStore.open(tmp_path / "store.db", SettableClock()) as store:
+        await store.tx([Append("s", b"a")])
+    assert sorted(os.listdir(tmp_path)) == ["store.db", "store.db.lock"]
 
 
 @pytest.mark.both_backends

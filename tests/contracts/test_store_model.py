@@ -1,5 +1,6 @@
-"""Any sequence of operations leaves SQLite with what the memory store, its model, has."""
+"""Any sequence of operations leaves SQLite with what the memory store, its model, has, killed on the way or not."""
 
+import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -10,7 +11,7 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.contracts.stores import SettableClock, begin
 from toolwire.adapters.memory import MemoryStore
@@ -76,7 +77,8 @@ class SqliteAgainstMemory(RuleBasedStateMachine):
     def open(self) -> None:
         self.clock = SettableClock()
         self.directory = tempfile.TemporaryDirectory()
-        self.path = Path(self.directory.name) / "store.db"
+        self.lives = 0
+        self.path = Path(self.directory.name) / "0.db"
         self.loop = start_blocking_portal()
         self.portal: BlockingPortal = self.loop.__enter__()
         self.sqlite = self.portal.call(SqliteStore.open, self.path, self.clock)
@@ -110,15 +112,32 @@ class SqliteAgainstMemory(RuleBasedStateMachine):
         self.portal.call(self.sqlite.close)
         self.sqlite = self.portal.call(SqliteStore.open, self.path, self.clock)
 
-    @invariant()
-    def everything_is_the_same(self) -> None:
+    @rule()
+    def kill(self) -> None:
+        """Go on with the files as they are now; in this order they are such as a kill at some moment leaves."""
+        self.lives += 1
+        before, self.path = self.path, self.path.with_name(f"{self.lives}.db")
+        for suffix in ("-redo", "-wal", ""):
+            if (file := Path(f"{before}{suffix}")).exists():
+                shutil.copy(file, f"{self.path}{suffix}")
+        self.portal.call(self.sqlite.close)
+        self.sqlite = self.portal.call(SqliteStore.open, self.path, self.clock)
+
+    @rule(owner=OWNERS, key=KEYS)
+    def get(self, owner: str, key: str) -> None:
+        self.same(lambda store: store.get("call", owner, key))
+
+    @rule()
+    def look_at_everything(self) -> None:
+        """A rule, since whoever looks has what was logged applied: that is not to come after every step."""
         self.same(_everything)
 
     def teardown(self) -> None:
+        self.look_at_everything()
         self.portal.call(self.sqlite.close)
         self.loop.__exit__(None, None, None)
         self.directory.cleanup()
 
 
-SqliteAgainstMemory.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+SqliteAgainstMemory.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestSqliteAgainstMemory = SqliteAgainstMemory.TestCase

@@ -6,8 +6,8 @@ lifted again. What happens when SQLite itself finds the disk full is in tests/co
 
 import json
 import resource
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,18 @@ pytestmark = pytest.mark.e2e
 LIMIT_BYTES = 16 * 1024
 
 
-@contextmanager
-def no_room(host: Host) -> Generator[None]:
-    """While the block lasts, no file of the host grows any more: its database is larger than the limit, its log not."""
+@asynccontextmanager
+async def no_room(host: Host) -> AsyncGenerator[None]:
+    """While the block lasts, no file of the host grows beyond a limit that its database has reached.
+
+    What little the store's redo log still takes is kept; the block begins when the database has refused it.
+    """
     pid = host.ready.pid
     assert (Path(host.ready.data) / "toolwire.db-wal").stat().st_size > LIMIT_BYTES
     _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (LIMIT_BYTES, hard))
     try:
+        await eventually(lambda: host.client.get("/readyz").status_code == 503)
         yield
     finally:
         with suppress(ProcessLookupError):
@@ -39,7 +43,7 @@ async def test_without_a_disk_plain_calls_are_answered_and_promises_are_not_give
     """ARCHITECTURE §2, durability classes; gateway.md D16: no path, no traceback; §6: nothing of it takes the key."""
     with faulty_agent(tmp_path) as faulty:
         host = faulty.host
-        with no_room(host):
+        async with no_room(host):
             for number in range(20):
                 assert faulty.text("echo", {"text": str(number)}) == str(number)
             refused: list[Any] = [
@@ -78,7 +82,7 @@ async def test_an_answer_that_cannot_be_kept_is_kept_when_the_disk_is_back(tmp_p
         with agent.link() as link:
             calling = agent.faulty.calling("do", keyed, {"toolwire/timeout_ms": 500})
             message = link.delivered()
-            with no_room(faulty.host):
+            async with no_room(faulty.host):
                 assert link.reply(message, {"text": "kept"}, ref=1)["code"] == "agent_service_unavailable"
                 late = calling.outcome()
                 assert (late["error"]["code"], late["error"]["data"]["retryable"]) == (-32003, True)
@@ -87,11 +91,12 @@ async def test_an_answer_that_cannot_be_kept_is_kept_when_the_disk_is_back(tmp_p
             assert agent.faulty.text("do", keyed) == "kept"
 
 
-def test_a_host_that_cannot_write_stops_all_the_same(tmp_path: Path):
-    with faulty_agent(tmp_path) as faulty, no_room(faulty.host):
-        assert faulty.text("echo", {"text": "x"}) == "x"
-        assert faulty.host.stop() == 0
-        assert "Traceback" not in faulty.host.errors.read_text()
+async def test_a_host_that_cannot_write_stops_all_the_same(tmp_path: Path):
+    with faulty_agent(tmp_path) as faulty:
+        async with no_room(faulty.host):
+            assert faulty.text("echo", {"text": "x"}) == "x"
+            assert faulty.host.stop() == 0
+            assert "Traceback" not in faulty.host.errors.read_text()
 
 
 def session_of(faulty: Faulty) -> dict[str, str]:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.adapters.database import unavailable
-from toolwire.adapters.plan import Effects, Plan, touched
+from toolwire.adapters.plan import Effects, Plan
 from toolwire.adapters.queries import SQL, for_rows
 from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Clock, Leased, Op
@@ -45,7 +45,13 @@ class Sweep(Struct, frozen=True):
     limit: int
 
 
-Work: TypeAlias = tuple[Op, ...] | Claim | Sweep
+class Apply(Struct, frozen=True):
+    """Nothing but to have the database take what was done before."""
+
+
+APPLY = Apply()
+
+Work: TypeAlias = tuple[Op, ...] | Claim | Sweep | Apply
 
 
 class Ticket:
@@ -64,13 +70,12 @@ def settle(connection: sqlite3.Connection, tickets: Sequence[Ticket], clock: Clo
     try:
         _commit(connection, tickets, clock.now())
     except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must be told
-        _roll_back(connection)
+        roll_back(connection)
         if (failure := unavailable(error, path)) is not None:
-            for ticket in tickets:
-                # One for each: its traceback is whose it is raised to. The cause has none: that would keep our frames,
-                # with all that was to be written, in a cycle which an idle process does not collect for a long time.
-                ticket.error = StoreUnavailable(failure.message, told=failure.told)
-                ticket.error.__cause__ = error.with_traceback(None)
+            # The cause has no traceback: that would keep our frames, with all that was to be written, in a cycle which
+            # an idle process does not collect for a long time.
+            failure.__cause__ = error.with_traceback(None)
+            tell_all(tickets, failure)
         elif len(tickets) == 1:
             refused = ValueError(f"the store cannot hold this batch: {error}")
             refused.__cause__ = error.with_traceback(None)
@@ -80,7 +85,15 @@ def settle(connection: sqlite3.Connection, tickets: Sequence[Ticket], clock: Clo
                 settle(connection, [ticket], clock, path)
 
 
-def _roll_back(connection: sqlite3.Connection) -> None:
+def tell_all(tickets: Sequence[Ticket], failure: StoreUnavailable) -> None:
+    """Nothing was written, for a reason that is everybody's; each gets an error for a traceback of its own."""
+    for ticket in tickets:
+        ticket.error = StoreUnavailable(failure.message, told=failure.told)
+        ticket.error.__cause__ = failure.__cause__
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """End the transaction that is open, if one is, without an effect."""
     if connection.in_transaction:  # SQLite has ended it already after some errors
         try:
             connection.execute("ROLLBACK")
@@ -101,6 +114,8 @@ def _commit(connection: sqlite3.Connection, tickets: Sequence[Ticket], now: floa
                 _transact(connection, batches, now)
                 batches = []
                 ticket.result = connection.execute(SQL["sweep_records"], (now, limit)).rowcount
+            case Apply():
+                pass
             case ops:
                 batches.append((ticket, ops))
     _transact(connection, batches, now)
@@ -115,12 +130,21 @@ def _claim(connection: sqlite3.Connection, claim: Claim, now: float) -> list[Lea
 
 
 def _transact(connection: sqlite3.Connection, batches: Sequence[tuple[Ticket, tuple[Op, ...]]], now: float) -> None:
-    records, streams = touched(ops for _, ops in batches)
+    plan = Plan()
+    decide(connection, plan, batches, now)
+    write(connection, plan.effects, now)
+
+
+def decide(
+    connection: sqlite3.Connection, plan: Plan, batches: Sequence[tuple[Ticket, tuple[Op, ...]]], now: float
+) -> None:
+    """Add the transactions of a group to `plan`, and note in the ticket of each whether it conflicts."""
+    records, streams = plan.unknown(ops for _, ops in batches)
     versions = _lookup(connection, "versions", records, now)
     last_seqs = _lookup(connection, "last_seqs", [(stream,) for stream in streams])
-    plan = Plan(
+    plan.begin(
         dict.fromkeys(records, 0) | {records[place]: version for place, version in versions},
-        {streams[place]: seq for place, seq in last_seqs},
+        dict.fromkeys(streams, 0) | {streams[place]: seq for place, seq in last_seqs},
         now,
     )
     for ticket, ops in batches:
@@ -130,7 +154,6 @@ def _transact(connection: sqlite3.Connection, batches: Sequence[tuple[Ticket, tu
             ticket.error = conflict
         else:
             ticket.error = None  # the group may have been tried before
-    _write(connection, plan.effects, now)
 
 
 def _lookup(
@@ -142,7 +165,8 @@ def _lookup(
         yield from _PAIRS.decode(cursor.fetchone()[0])
 
 
-def _write(connection: sqlite3.Connection, effects: Effects, now: float) -> None:
+def write(connection: sqlite3.Connection, effects: Effects, now: float) -> None:
+    """Write what was planned, into the transaction that is open."""
     steps: tuple[tuple[str, Sequence[tuple[Any, ...]]], ...] = (
         ("delete_records", list(effects.deleted)),
         ("put_records", list(effects.put.values())),
@@ -155,7 +179,7 @@ def _write(connection: sqlite3.Connection, effects: Effects, now: float) -> None
     for name, rows in steps:
         for _ in _with_rows(connection, name, rows):
             pass
-    for _ in _with_rows(connection, "put_next_records", effects.put_next, now):
+    for _ in _with_rows(connection, "put_next_records", list(effects.put_next.values()), now):
         pass
 
 

@@ -1,13 +1,13 @@
-"""What a group of transactions comes to, worked out in memory; it does not talk to a database.
+"""What transactions come to that the database does not have yet, worked out in memory; it does not talk to a database.
 
-A group becomes one commit, so only its net effect is written. Which transactions conflict is decided here, against
-the versions and the last rows that the database has, before anything is written: a conflict leaves nothing to undo,
-and the effect of hundreds of transactions is a handful of statements (`Effects`). Few statements matter more than
-they seem to: each one gives up the interpreter lock and has to win it back from a busy event loop.
+Only their net effect is written, one commit for many of them. Which of them conflict is decided here, against the
+versions and the last rows that the database has, before anything is written: a conflict leaves nothing to undo, and the
+effect of hundreds of transactions is a handful of statements (`Effects`). Few statements matter more than they seem to:
+each one gives up the interpreter lock and has to win it back from a busy event loop.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from toolwire.core.errors import StoreConflict
 from toolwire.core.ports import Ack, Append, Del, Drop, Enqueue, Nack, Op, Put
@@ -16,26 +16,6 @@ Identity: TypeAlias = tuple[str, str, str]
 """Kind, owner and key of a record."""
 WorkId: TypeAlias = tuple[str, str]
 """Queue and id of an entry."""
-
-
-def touched(batches: Iterable[Sequence[Op]]) -> tuple[list[Identity], list[str]]:
-    """The records and the streams whose present state decides about the batches.
-
-    Not so that of a record which is put or removed just once, whatever it is: the statement that does it finds out.
-    """
-    records: dict[Identity, None] = {}
-    once: set[Identity] = set()
-    streams: dict[str, None] = {}
-    for ops in batches:
-        for op in ops:
-            if isinstance(op, (Put, Del)):
-                identity = (op.kind, op.owner, op.key)
-                if op.expect is not None or identity in once:
-                    records[identity] = None
-                once.add(identity)
-            elif isinstance(op, Append):
-                streams[op.stream] = None
-    return list(records), list(streams)
 
 
 class Effects:
@@ -47,28 +27,70 @@ class Effects:
     def __init__(self) -> None:
         self.deleted: dict[Identity, None] = {}
         self.put: dict[Identity, tuple[str, str, str, int, float | None, bytes]] = {}
-        self.put_next: list[tuple[str, str, str, float | None, bytes]] = []
+        self.put_next: dict[Identity, tuple[str, str, str, float | None, bytes]] = {}
         self.dropped: dict[str, None] = {}
         self.appended: dict[str, list[tuple[str, int, bytes]]] = {}
         self.acked: dict[WorkId, None] = {}
         self.enqueued: dict[WorkId, tuple[str, str, float, bytes]] = {}
         self.given_back: dict[WorkId, tuple[str, str, float]] = {}
 
+    def concern(self, identity: Identity) -> bool:
+        """Whether the database is to have another record there than it has."""
+        return identity in self.put_next or identity in self.put or identity in self.deleted
+
 
 class Plan:
-    """Takes transactions in order and adds up their effects.
+    """Takes groups of transactions in order, and adds up their effects.
 
-    Args:
-        versions: the versions of the `touched` records, 0 for one that is absent or has expired.
-        last_seqs: the last rows of the `touched` streams; empty ones are left out.
-        now: Unix seconds; what expires at `now` or before is absent.
+    For each group: ask what is `unknown`, look it up, and `begin`; then `add` its transactions.
     """
 
-    def __init__(self, versions: Mapping[Identity, int], last_seqs: Mapping[str, int], now: float) -> None:
-        self._versions = dict(versions)
-        self._last_seqs = dict(last_seqs)
-        self._now = now
+    def __init__(self) -> None:
+        self._versions: dict[Identity, int] = {}
+        self._last_seqs: dict[str, int] = {}
+        self._now = 0.0
         self.effects = Effects()
+
+    def unknown(self, batches: Iterable[Sequence[Op]]) -> tuple[list[Identity], list[str]]:
+        """The records and the streams of which the database's state decides about the next group.
+
+        Not so that of a record which is put once, or removed, whatever it is: the statement that does it finds out.
+        """
+        put, deleted, put_next = self.effects.put, self.effects.deleted, self.effects.put_next
+        records: dict[Identity, None] = {}
+        once: set[Identity] = set()
+        streams: dict[str, None] = {}
+        for ops in batches:
+            for op in ops:
+                if type(op) is Put:
+                    identity = (op.kind, op.owner, op.key)
+                    decides = op.expect is not None or identity in once or identity in put_next
+                    once.add(identity)
+                elif type(op) is Del and op.expect is not None:
+                    identity, decides = (op.kind, op.owner, op.key), True
+                else:
+                    if type(op) is Append and op.stream not in self._last_seqs:
+                        streams[op.stream] = None
+                    continue
+                if decides and identity not in put and identity not in deleted:
+                    records[identity] = None
+        return list(records), list(streams)
+
+    def begin(self, versions: Mapping[Identity, int], last_seqs: Mapping[str, int], now: float) -> None:
+        """Begin a group.
+
+        Args:
+            versions: the versions in the database of the records that were `unknown`, 0 for one that is absent or has
+                expired.
+            last_seqs: the last rows there of the streams that were, 0 for one that is empty.
+            now: Unix seconds; what expires at `now` or before is absent.
+        """
+        effects, self._now = self.effects, now
+        self._versions = dict(versions)
+        self._last_seqs.update(last_seqs)
+        for identity in self._versions.keys() & effects.put_next.keys():
+            kind, owner, key, expires_at, value = effects.put_next.pop(identity)
+            effects.put[identity] = (kind, owner, key, versions[identity] + 1, expires_at, value)
 
     def add(self, ops: Sequence[Op]) -> None:
         """Add one transaction.
@@ -76,84 +98,69 @@ class Plan:
         Raises:
             StoreConflict: the transaction has no effect at all.
         """
-        numbers = self._decide(ops)
-        for op, number in zip(ops, numbers, strict=True):
-            self._note(op, number)
-
-    def _decide(self, ops: Sequence[Op]) -> list[int]:
-        """The version or `seq` that each operation gives, 0 where there is none; changes nothing if one conflicts."""
-        versions: dict[Identity, int] = {}
-        last_seqs: dict[str, int] = {}
-        numbers: list[int] = []
         for op in ops:
-            number = 0
-            match op:
-                case Put():
-                    identity = (op.kind, op.owner, op.key)
-                    if identity not in self._versions:
-                        numbers.append(0)
-                        continue
-                    number = self._check_version(identity, versions.get(identity), op.expect) + 1
-                    gone = op.expires_at is not None and op.expires_at <= self._now
-                    versions[identity] = 0 if gone else number
-                case Del():
-                    identity = (op.kind, op.owner, op.key)
-                    self._check_version(identity, versions.get(identity), op.expect)
-                    versions[identity] = 0
-                case Append():
-                    number = self._check_seq(op, last_seqs.get(op.stream))
-                    last_seqs[op.stream] = number
-                case Drop():
-                    last_seqs[op.stream] = 0
-                case Enqueue() | Ack() | Nack():
-                    pass
-                case _:
-                    assert_never(op)
-            numbers.append(number)
-        self._versions.update(versions)
-        self._last_seqs.update(last_seqs)
-        return numbers
+            if (type(op) is Put or type(op) is Del) and op.expect is not None:
+                self._check(ops)
+                break
+            if type(op) is Append and op.seq is not None:
+                self._check(ops)
+                break
+        for op in ops:
+            self._note(op)
 
-    def _check_version(self, identity: Identity, version: int | None, expect: int | None) -> int:
-        if version is None:
-            version = self._versions.get(identity, 0)
-        if expect is not None and expect != version:
-            kind, _, key = identity
-            raise StoreConflict(f"{kind} {key!r} is at version {version}, not {expect}: read it and decide again")
-        return version
+    def _check(self, ops: Sequence[Op]) -> None:
+        """Go through a transaction without noting anything, for a conflict."""
+        versions: dict[Identity, int | None] = {}
+        last_seqs: dict[str, int] = {}
+        for op in ops:
+            if type(op) is Put or type(op) is Del:
+                identity = (op.kind, op.owner, op.key)
+                version = versions[identity] if identity in versions else self._version(identity)
+                if op.expect is not None and op.expect != version:
+                    raise StoreConflict(
+                        f"{op.kind} {op.key!r} is at version {version}, not {op.expect}: read it and decide again"
+                    )
+                lasts = type(op) is Put and (op.expires_at is None or op.expires_at > self._now)
+                versions[identity] = 0 if not lasts else None if version is None else version + 1
+            elif type(op) is Append:
+                last = last_seqs[op.stream] if op.stream in last_seqs else self._last_seqs.get(op.stream, 0)
+                if op.seq is not None and op.seq <= last:
+                    raise StoreConflict(f"stream {op.stream!r} is at {last}, not before {op.seq}: read what is there")
+                last_seqs[op.stream] = last + 1 if op.seq is None else op.seq
+            elif type(op) is Drop:
+                last_seqs[op.stream] = 0
 
-    def _check_seq(self, op: Append, last: int | None) -> int:
-        if last is None:
-            last = self._last_seqs.get(op.stream, 0)
-        if op.seq is None:
-            return last + 1
-        if op.seq <= last:
-            raise StoreConflict(f"stream {op.stream!r} is at {last}, not before {op.seq}: read what is there")
-        return op.seq
+    def _version(self, identity: Identity) -> int | None:
+        """The version that a record has by now; `None` where nothing depends on it, for then it was not looked up."""
+        if (row := self.effects.put.get(identity)) is not None:
+            return 0 if row[4] is not None and row[4] <= self._now else row[3]
+        return 0 if identity in self.effects.deleted else self._versions.get(identity)
 
-    def _note(self, op: Op, number: int) -> None:
+    def _note(self, op: Op) -> None:
         effects = self.effects
-        match op:
-            case Put():
-                identity = (op.kind, op.owner, op.key)
-                if number == 0:
-                    effects.put_next.append((*identity, op.expires_at, op.value))
-                else:
-                    effects.deleted.pop(identity, None)
-                    effects.put[identity] = (*identity, number, op.expires_at, op.value)
-            case Del():
-                identity = (op.kind, op.owner, op.key)
-                effects.put.pop(identity, None)
-                effects.deleted[identity] = None
-            case Append():
-                effects.appended.setdefault(op.stream, []).append((op.stream, number, op.value))
-            case Drop():
-                effects.appended.pop(op.stream, None)
-                effects.dropped[op.stream] = None
-            case Enqueue() | Ack() | Nack():
-                self._note_work(op)
-            case _:
-                assert_never(op)
+        if type(op) is Put:
+            identity = kind, owner, key = (op.kind, op.owner, op.key)
+            version = self._version(identity)
+            if version is None:
+                effects.put_next[identity] = (kind, owner, key, op.expires_at, op.value)
+            else:
+                effects.deleted.pop(identity, None)
+                effects.put[identity] = (kind, owner, key, version + 1, op.expires_at, op.value)
+        elif type(op) is Del:
+            identity = (op.kind, op.owner, op.key)
+            effects.put.pop(identity, None)
+            effects.put_next.pop(identity, None)
+            effects.deleted[identity] = None
+        elif type(op) is Append:
+            seq = self._last_seqs.get(op.stream, 0) + 1 if op.seq is None else op.seq
+            self._last_seqs[op.stream] = seq
+            effects.appended.setdefault(op.stream, []).append((op.stream, seq, op.value))
+        elif type(op) is Drop:
+            self._last_seqs[op.stream] = 0
+            effects.appended.pop(op.stream, None)
+            effects.dropped[op.stream] = None
+        elif type(op) is Enqueue or type(op) is Ack or type(op) is Nack:
+            self._note_work(op)
 
     def _note_work(self, op: Enqueue | Ack | Nack) -> None:
         effects, work_id = self.effects, (op.queue, op.id)

@@ -121,3 +121,11 @@ ORDER BY key, owner;
 -- name: read_rows
 -- Parameters: stream, after, limit.
 SELECT seq, value FROM rows WHERE stream = ? AND seq > ? ORDER BY seq LIMIT ?;
+
+-- name: get_generation
+-- Of the redo log whose records are for this state.
+SELECT generation FROM redo;
+
+-- name: set_generation
+-- Parameters: generation.
+UPDATE redo SET generation = ?;

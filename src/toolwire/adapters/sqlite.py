@@ -1,13 +1,15 @@
 """The `Store` port on one SQLite file; it does not decide what is kept in it.
 
-Writing goes through one thread (`writer`), a group of transactions at a time (`group`), with `synchronous = FULL`: what
-`tx` has answered survives a loss of power. Reading happens beside it on connections of its own, each time on the last
-commit. One process at a time has the file open.
+Writing goes through one thread (`writer`), a group of transactions at a time (`committer`): what `tx` has answered
+survives a loss of power, in the database or in the redo log beside it. Reading happens beside it on connections of its
+own, each time on the last commit, once the database has all that the reader might look for. One process at a time has
+the file open.
 """
 
 import sqlite3
 from collections import deque
 from collections.abc import Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from types import CoroutineType, TracebackType
@@ -15,8 +17,9 @@ from typing import Any, Self
 
 from anyio import CancelScope, CapacityLimiter, Lock, to_thread
 
+from toolwire.adapters.committer import Committer
 from toolwire.adapters.database import FileLock, open_for_reading, open_for_writing, unavailable
-from toolwire.adapters.group import Claim, Sweep
+from toolwire.adapters.group import APPLY, Claim, Sweep
 from toolwire.adapters.queries import SQL
 from toolwire.adapters.writer import MAX_WAITING_BYTES, Writer, size_of
 from toolwire.core.errors import StoreUnavailable
@@ -31,9 +34,10 @@ SWEEP_LIMIT = 1000
 class SqliteStore:
     """The `Store` port on a file. `open` makes one, and `async with` closes it; both on one event loop."""
 
-    def __init__(self, lock: FileLock, writer: Writer, path: Path, clock: Clock) -> None:
+    def __init__(self, lock: FileLock, writer: Writer, committer: Committer, path: Path, clock: Clock) -> None:
         self._lock: FileLock | None = lock
         self._writer = writer
+        self._committer = committer
         self._path = path
         self._clock = clock
         self._limiter = CapacityLimiter(MAX_READERS)
@@ -53,7 +57,7 @@ class SqliteStore:
         """Open the database, and make it if there is none; its directory must exist.
 
         Args:
-            path: the file; `-wal`, `-shm` and `.lock` are added to its name for the files beside it.
+            path: the file; `-wal`, `-shm`, `-redo` and `.lock` are added to its name for the files beside it.
             clock: says what is due and what has expired; asked from several threads.
             max_bytes: the size at which the store counts as full; `None` for the disk's.
             max_waiting_bytes: what may wait to be written, before the next caller waits to hand in more.
@@ -62,8 +66,8 @@ class SqliteStore:
             StoreUnavailable: another process has the file open, it cannot be opened or written, it is damaged, or a
                 newer version has written it.
         """
-        where, lock, connection = await to_thread.run_sync(_open, path, max_bytes)
-        return cls(lock, Writer(connection, where, clock, max_waiting_bytes), where, clock)
+        where, lock, committer = await to_thread.run_sync(_open, path, clock, max_bytes)
+        return cls(lock, Writer(committer, where, max_waiting_bytes), committer, where, clock)
 
     async def __aenter__(self) -> Self:
         return self
@@ -87,11 +91,14 @@ class SqliteStore:
 
     async def get(self, kind: str, owner: str, key: str) -> Stored | None:
         """The record, or `None`; see `Store.get`."""
+        if self._committer.concerns((kind, owner, key)):
+            await self._writer.do(APPLY)
         rows = await self._read("get_record", (kind, owner, key, self._clock.now()))
         return Stored(*rows[0]) if rows else None
 
     async def scan(self, kind: str, owner: str | None, after: str = "", limit: int = 1000) -> Sequence[Stored]:
         """Records of a kind in key order; see `Store.scan`."""
+        await self._catch_up()
         now, limit = self._clock.now(), max(limit, 0)
         if owner is None:
             rows = await self._read("scan_all", (kind, after, now, limit, kind, after, now))
@@ -101,6 +108,7 @@ class SqliteStore:
 
     async def read(self, stream: str, after: int = 0, limit: int = 1000) -> Sequence[Row]:
         """Rows of a stream after one of them; see `Store.read`."""
+        await self._catch_up()
         return [Row(*row) for row in await self._read("read_rows", (stream, after, max(limit, 0)))]
 
     async def claim(self, queue: str, worker: str, n: int, lease_s: float) -> Sequence[Leased]:
@@ -144,6 +152,11 @@ class SqliteStore:
             self._lock.release()
             self._lock = None
 
+    async def _catch_up(self) -> None:
+        """Have the database take what was logged."""
+        if self._committer.behind:
+            await self._writer.do(APPLY)
+
     async def _read(self, query: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         return await to_thread.run_sync(self._fetch, SQL[query], parameters, limiter=self._limiter)
 
@@ -158,14 +171,21 @@ class SqliteStore:
             finally:
                 self._idle.append(connection)
         except sqlite3.Error as error:
-            raise unavailable(error, self._path) or ValueError(f"the store cannot hold such a key: {error}") from error
+            failure = unavailable(error, self._path)
+            if failure is None:
+                raise ValueError(f"the store cannot hold such a key: {error}") from error
+            self._committer.distrust()
+            raise failure from error
 
 
-def _open(path: str | PathLike[str], max_bytes: int | None) -> tuple[Path, FileLock, sqlite3.Connection]:
+def _open(path: str | PathLike[str], clock: Clock, max_bytes: int | None) -> tuple[Path, FileLock, Committer]:
     where = Path(path).absolute()  # readers open it again later, wherever the process stands by then
-    lock = FileLock(where)
-    try:
-        return where, lock, open_for_writing(where, max_bytes)
-    except StoreUnavailable:
-        lock.release()
-        raise
+    with ExitStack() as on_failure:
+        lock = FileLock(where)
+        on_failure.callback(lock.release)
+        connection = open_for_writing(where, max_bytes)
+        on_failure.callback(connection.close)
+        committer = Committer(connection, where, clock, max_bytes)
+        committer.recover()
+        on_failure.pop_all()
+    return where, lock, committer

@@ -1,44 +1,49 @@
-"""The one thread that writes, and how callers on an event loop wait for it; it does not know what is written.
+"""The one thread that writes, and how callers on an event loop wait for it; it does not know what is written, or where.
 
-Whatever is handed in while the writer is busy becomes one group and one commit. A caller joins the open group before
-it first suspends, which makes the order of transactions the order of the calls; when the group has been committed,
-the loop is woken once for all who wait for it.
+Whatever is handed in while the writer is busy, or in one turn of the loop, becomes one group, which is made durable at
+once. A caller joins the open group before it first suspends, which makes the order of transactions the order of the
+calls; when the group has been committed, the loop is woken once for all who wait for it.
 """
 
-import sqlite3
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import anyio
 from anyio import CancelScope, to_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
-from toolwire.adapters.group import Ticket, Work, settle
+from toolwire.adapters.committer import Committer
+from toolwire.adapters.group import Ticket, Work
 from toolwire.core.errors import StoreUnavailable
-from toolwire.core.ports import Append, Clock, Enqueue, Op, Put
+from toolwire.core.ports import Append, Enqueue, Op, Put
 from toolwire.engine.signal import Signal
+
+logger = logging.getLogger("toolwire.store")
 
 MAX_WAITING_BYTES = 32 * 2**20
 """Bytes handed in and not committed yet, beyond which the next caller waits before it hands in its own."""
 OP_BYTES = 256
 """What an operation counts for, beside its value."""
 CLOSE_TIMEOUT_S = 30.0
-GATHER_S = 0.0005
-"""How long a group stays open for more, after one that had more than one transaction: then many callers are at work,
-and a commit of all of them costs little more than a commit of one. Who is alone never waits for company."""
+APPLY_AFTER_S = 0.05
+"""How long nothing is to be done before the database takes what was logged."""
+RETRY_S = 1.0
+"""When it is tried again, if the database did not."""
 PATIENCE_S = 0.001
 YIELD_S = 50e-6
 """After each `PATIENCE_S` that a commit takes, the loop stands still for this long; see `_WayMaker`."""
 
 
 class _Group:
-    __slots__ = ("committed", "size", "tickets")
+    __slots__ = ("committed", "passed_on", "size", "tickets")
 
     def __init__(self) -> None:
+        self.passed_on = False
         self.tickets: list[Ticket] = []
         self.size = 0
         self.committed = Signal()
@@ -86,10 +91,12 @@ def _stand_still() -> None:
     time.sleep(YIELD_S)
 
 
-def _call_soon(loop: EventLoopToken) -> Callable[..., object]:
-    """How another thread has the loop call something, without waiting for it: the loops' own words for that."""
+def _ways_to_call(loop: EventLoopToken) -> tuple[Callable[..., object], Callable[..., object]]:
+    """How to have the loop call something in its next turn, from there and from another thread: in its own words."""
     native: Any = loop.native_token  # of asyncio a loop, of trio a TrioToken
-    return native.call_soon_threadsafe if hasattr(native, "call_soon_threadsafe") else native.run_sync_soon
+    if hasattr(native, "call_soon_threadsafe"):
+        return native.call_soon, native.call_soon_threadsafe
+    return native.run_sync_soon, native.run_sync_soon
 
 
 def size_of(ops: Sequence[Op]) -> int:
@@ -104,18 +111,17 @@ def size_of(ops: Sequence[Op]) -> int:
 
 
 class Writer:
-    """Owns the writing connection. Made, used and closed on one event loop.
+    """Owns the committer. Made, used and closed on one event loop.
 
     Callers wait for their own commit. Beyond `max_waiting_bytes` (left behind by callers that were cancelled, or of
     very many at once) they wait in line before they hand anything in.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, clock: Clock, max_waiting_bytes: int) -> None:
-        self._connection = connection
+    def __init__(self, committer: Committer, path: Path, max_waiting_bytes: int) -> None:
+        self._committer = committer
         self._path = path
-        self._clock = clock
         loop = current_token()
-        self._call_soon = _call_soon(loop)
+        self._call_soon, self._call_soon_from_thread = _ways_to_call(loop)
         self._way_maker = _WayMaker(loop)
         self._lock = threading.Lock()
         self._open: _Group | None = None
@@ -161,9 +167,11 @@ class Writer:
             StoreUnavailable: the disk did not answer in time.
         """
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._groups.put(None)
+            closes, self._closed = not self._closed, True
+        if closes:
+            if self._open is not None:
+                self._pass_on(self._open)
+            self._groups.put(None)
         with CancelScope(shield=True):  # bounded by the timeout of `join`
             await to_thread.run_sync(self._thread.join, CLOSE_TIMEOUT_S)
         if self._thread.is_alive():
@@ -190,27 +198,45 @@ class Writer:
             group = self._open
             if group is None:
                 group = self._open = _Group()
-                self._groups.put(group)
+                self._call_soon(self._pass_on, group)
             group.tickets.append(ticket)
             group.size += size
         self._waiting_bytes += size
         return ticket, group
 
+    def _pass_on(self, group: _Group) -> None:
+        """On the loop, once everybody else who could go on has: now the thread may have the group."""
+        with self._lock:
+            if not group.passed_on:
+                group.passed_on = True
+                self._groups.put(group)
+
     def _write(self) -> None:
-        """The thread: commit group after group, until it is told to end."""
-        in_company = False
-        while (group := self._groups.get()) is not None:
-            if in_company:
-                time.sleep(GATHER_S)
+        """The thread: make group after group durable, until it is told to end."""
+        while (group := self._next()) is not None:
             with self._lock:
-                self._open = None
-            in_company = len(group.tickets) > 1
-            settle(self._connection, group.tickets, self._clock, self._path)
+                if self._open is group:
+                    self._open = None
+            self._committer.settle(group.tickets, group.size)
             try:
-                self._call_soon(self._wake, group)
+                self._call_soon_from_thread(self._wake, group)
             except RuntimeError:
                 continue  # the loop is closed, and with it everybody who waited
-        self._connection.close()
+        self._committer.close()
+
+    def _next(self) -> _Group | None:
+        """Wait for a group; while there is none, the database takes what was logged."""
+        patience_s = APPLY_AFTER_S
+        while self._committer.behind:
+            try:
+                return self._groups.get(timeout=patience_s)
+            except Empty:
+                patience_s = RETRY_S
+                try:
+                    self._committer.apply()
+                except StoreUnavailable as failure:
+                    logger.warning("what was logged is not in the database yet: %s", failure.message)
+        return self._groups.get()
 
     def _wake(self, group: _Group) -> None:
         """On the loop: tell everybody who waits for the group."""

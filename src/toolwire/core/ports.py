@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 
-class Put(Struct, frozen=True):
+class Put(Struct, frozen=True, array_like=True, tag="put"):
     """Write a record. Identity is (`kind`, `owner`, `key`).
 
     `expect` is the version that must be there now: 0 for "absent", `None` for "whatever". `expires_at` (Unix
@@ -21,7 +21,7 @@ class Put(Struct, frozen=True):
     expires_at: float | None = None
 
 
-class Del(Struct, frozen=True):
+class Del(Struct, frozen=True, array_like=True, tag="del"):
     """Remove a record; removing an absent one is fine unless `expect` (a version) says otherwise."""
 
     kind: str
@@ -30,7 +30,7 @@ class Del(Struct, frozen=True):
     expect: int | None = None
 
 
-class Append(Struct, frozen=True):
+class Append(Struct, frozen=True, array_like=True, tag="append"):
     """Add a row to a stream. `seq` must be greater than the last one of the stream; `None` takes the next."""
 
     stream: str
@@ -38,13 +38,13 @@ class Append(Struct, frozen=True):
     seq: int | None = None
 
 
-class Drop(Struct, frozen=True):
+class Drop(Struct, frozen=True, array_like=True, tag="drop"):
     """Remove a whole stream."""
 
     stream: str
 
 
-class Enqueue(Struct, frozen=True):
+class Enqueue(Struct, frozen=True, array_like=True, tag="enqueue"):
     """Put work on a queue, due at `due` (Unix seconds). The same (`queue`, `id`) again replaces body and due."""
 
     queue: str
@@ -53,14 +53,14 @@ class Enqueue(Struct, frozen=True):
     body: bytes
 
 
-class Ack(Struct, frozen=True):
+class Ack(Struct, frozen=True, array_like=True, tag="ack"):
     """Remove work that is done. Acknowledging what is not there is fine."""
 
     queue: str
     id: str
 
 
-class Nack(Struct, frozen=True):
+class Nack(Struct, frozen=True, array_like=True, tag="nack"):
     """Give leased work back, due again at `due` (Unix seconds)."""
 
     queue: str

@@ -1,0 +1,167 @@
+"""The redo log: a file that holds the transactions which the database does not have yet; it applies none of them.
+
+A commit of SQLite writes each page that it touches, dozens of them for a handful of small rows, and gives up the
+interpreter lock many times. A record of this log is one synchronous write, of what was asked for and nothing else. The
+database gets it later, together with what came after it (`committer`).
+
+The file is written from its beginning again and again. A *generation*, a random number that the database holds, tells
+which records are for the state in which it is; each time that it takes over what the log holds, it gets a new one in
+the same commit, and with that the file is as good as empty. A record is
+
+    length   4 bytes, little-endian: of what follows the checksum
+    checksum 4 bytes, little-endian: CRC-32 of what follows it
+    body     MessagePack: [generation, the time of the group in Unix seconds, [transaction, …]]
+
+where a transaction is an array of the arrays that `core.ports` makes of its operations. The first record that is not
+whole, or of another generation, is the end.
+"""
+
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from toolwire.core.ports import Append, Enqueue, Nack, Op
+
+SUFFIX: Final = "-redo"
+"""What the name of the database is followed by."""
+CAPACITY: Final = 2**20
+"""Bytes of the file at most, and so what a start after a crash has to do again."""
+
+_HEADER: Final = struct.Struct("<II")
+_SYNCHRONOUS: Final = getattr(os, "O_DSYNC", os.O_SYNC)
+_MAX_SEQ: Final = 2**63
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(tuple[int, float, list[list[Op]]]).decode
+
+
+def new_generation() -> int:
+    """A number for the state that the database is in from now on; SQLite's integers have a sign."""
+    return secrets.randbits(63)
+
+
+def encode(ops: Sequence[Op]) -> bytes:
+    """A transaction as it stands in the log.
+
+    Raises:
+        ValueError: the database may not be able to hold it.
+    """
+    for op in ops:
+        if (type(op) is Enqueue or type(op) is Nack) and op.due != op.due:
+            raise ValueError("a time that is not a number")
+        if type(op) is Append and op.seq is not None and op.seq >= _MAX_SEQ:
+            raise ValueError("a number of more than 64 bits")
+    try:
+        return _encode(ops)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+class RedoLog:
+    """The log beside one database, whose lock must be held; `begin` comes first.
+
+    Attributes:
+        size: bytes of the records that count.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = Path(f"{database}{SUFFIX}")
+        self._file = -1
+        self._generation = 0
+        self.size = 0
+
+    def has_room(self, size: int) -> bool:
+        """Whether transactions of `size` bytes still fit in."""
+        return self.size + size + 64 <= CAPACITY
+
+    def append(self, now: float, transactions: Sequence[bytes]) -> None:
+        """Add a group; when this returns, it survives a loss of power.
+
+        Args:
+            now: when it was decided, Unix seconds.
+            transactions: from `encode`.
+
+        Raises:
+            OSError: it is not in the log, as far as that can be seen to.
+        """
+        body = _encode((self._generation, now, [Raw(transaction) for transaction in transactions]))
+        record = _HEADER.pack(len(body), zlib.crc32(body)) + body
+        if self._file < 0:
+            self._open()
+        try:
+            written = os.pwrite(self._file, record, self.size)
+            if written < len(record):
+                raise OSError(f"{written} of {len(record)} bytes were written")
+        except OSError:
+            self._end_here()
+            raise
+        self.size += len(record)
+
+    def read(self) -> Iterator[tuple[float, list[list[Op]]]]:
+        """The groups that the database does not have: when each was decided, and what it holds; `append` goes on there.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        self.size = 0
+        while (body := _body_at(content, self.size)) is not None:
+            try:
+                generation, now, transactions = _decode(body)
+            except msgspec.DecodeError:
+                return
+            if generation != self._generation:
+                return
+            yield now, transactions
+            self.size += _HEADER.size + len(body)
+
+    def begin(self, generation: int) -> None:
+        """The database is of this generation: what was written for others counts no more, as it has that."""
+        self._generation = generation
+        self.size = 0
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def remove(self) -> None:
+        """Close it and remove the file; the database has all."""
+        self.close()
+        self._path.unlink(missing_ok=True)
+
+    def _open(self) -> None:
+        is_new = not self._path.exists()
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _SYNCHRONOUS, 0o600)
+        if is_new:  # its name must survive, too
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def _end_here(self) -> None:
+        """Take back a record of which nobody knows how much was written."""
+        try:
+            os.pwrite(self._file, bytes(_HEADER.size), self.size)
+        except OSError:
+            return  # the next generation makes it void
+
+
+def _body_at(content: bytes, start: int) -> bytes | None:
+    """The body of the record at `start`, if there is a whole one."""
+    if start + _HEADER.size > len(content):
+        return None
+    length, checksum = _HEADER.unpack_from(content, start)
+    body = content[start + _HEADER.size : start + _HEADER.size + length]
+    return body if 0 < length == len(body) and zlib.crc32(body) == checksum else None
