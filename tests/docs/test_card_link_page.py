@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.docs.pages import read, rows, section
-from toolwire.canvas.card_connections import GONE, MAX_BACKLOG_BYTES
+from toolwire.canvas.card_connections import FINISH_S, GONE, MAX_BACKLOG_BYTES
 from toolwire.canvas.card_link import FAILED, MAX_IN_FLIGHT, PATH, READY_S
 from toolwire.canvas.card_pace import BURST, RATE
 from toolwire.canvas.card_storage import MAX_BYTES, MAX_KEYS, MAX_VALUE_BYTES
@@ -74,5 +74,6 @@ def test_the_numbers_are_those_of_the_code() -> None:
         f"{MAX_IN_FLIGHT} requests worked on at once",
         f"{BURST:g} times at once and {RATE:g} times a second",
         f"once {MAX_BACKLOG_BYTES // mib} MiB wait",
+        f"or after {FINISH_S:g} seconds",
     ):
         assert words in PAGE.replace("\n", " "), words

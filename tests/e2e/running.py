@@ -80,10 +80,10 @@ class Process:
             raise AssertionError(f"it ended with {self.popen.wait(STOP_LIMIT_S)}: {self.errors.read_text()}")
         return json.loads(line)
 
-    def errors_say(self, text: str) -> None:
-        """Wait until its errors have `text`; raises when it ends without."""
-        while text not in self.errors.read_text():
-            if self.popen.poll() is not None and text not in self.errors.read_text():
+    def errors_say(self, text: str, times: int = 1) -> None:
+        """Wait until its errors have `text` so many times; raises when it ends without."""
+        while self.errors.read_text().count(text) < times:
+            if self.popen.poll() is not None and self.errors.read_text().count(text) < times:
                 raise AssertionError(self.errors.read_text())
             time.sleep(POLL_S)
 

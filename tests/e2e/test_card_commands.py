@@ -1,6 +1,7 @@
 """A card from `card new` to a call by a client that `connect` has set up; and `card dev`, on a real host."""
 
 import json
+import time
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from tests.card_sdk.package import built
 from tests.e2e.canvas_hosts import Host, running_host, toolbox
-from tests.e2e.running import Done, Process, toolwire
+from tests.e2e.running import POLL_S, STOP_LIMIT_S, Done, Process, toolwire
 
 pytestmark = pytest.mark.e2e
 
@@ -41,14 +42,14 @@ async def counted(agent: dict[str, Any], text: str) -> str:
     return text_of(result)
 
 
-async def counts(agent: dict[str, Any], words: Any, running: Process) -> None:
-    """Wait until the card under development says so of two words; what an older process has begun is cut off."""
-    with anyio.fail_after(30):
-        while True:
-            said = await counted(agent, "one two")
-            if not said.startswith("the card stopped while it ran this") and json.loads(said)["words"] == words:
-                return
-            assert running.popen.poll() is None
+def first_to_end(*running: Process) -> str:
+    """The errors of the one of several `card dev` whose card ends first."""
+    for _ in range(int(STOP_LIMIT_S / POLL_S)):
+        for said in (one.errors.read_text() for one in running):
+            if "the card ended with code 1" in said:
+                return said
+        time.sleep(POLL_S)
+    raise AssertionError("no card has ended")
 
 
 def text_of(result: Any) -> str:
@@ -127,16 +128,28 @@ async def test_dev_runs_a_python_card_and_runs_it_anew_after_a_change(tmp_path: 
             await anyio.to_thread.run_sync(running.errors_say, f"({COUNT}); Ctrl-C stops it")
             package = (await host.ask("GET", "/card-packages"))["packages"][0]["package"]
             agent, card = await wired(host, package)
-            await counts(agent, 2, running)
+            assert json.loads(await counted(agent, "one two"))["words"] == 2
 
             change(tmp_path / "word-counter" / "main.py", '"words": len(words)', '"words": "many"')
             await anyio.to_thread.run_sync(running.errors_say, "has changed")
-            await counts(agent, "many", running)
+            await anyio.to_thread.run_sync(partial(running.errors_say, "Ctrl-C stops it", times=2))
+            assert json.loads(await counted(agent, "one two"))["words"] == "many"
 
             change(tmp_path / "word-counter" / "toolwire-card.json", '"manifestVersion": 1', '"manifestVersion": 2')
             await anyio.to_thread.run_sync(running.errors_say, "it cannot be installed; mend it")
             assert await anyio.to_thread.run_sync(running.stop) == 0
         assert card["package"] == package
+
+
+async def test_a_card_that_is_run_twice_ends_with_words_where_it_was_begun_first(tmp_path: Path):
+    async with running_host(tmp_path):
+        await typed(tmp_path, "card", "new", "word-counter")
+        with Process(["card", "dev", "word-counter", "--yes"], tmp_path) as first:
+            await anyio.to_thread.run_sync(first.errors_say, "Ctrl-C stops it")
+            with Process(["card", "dev", "word-counter", "--yes"], tmp_path) as second:
+                said = await anyio.to_thread.run_sync(first_to_end, first, second)
+            assert "the card ends: another connection speaks for the card now" in said
+            assert "Traceback" not in said
 
 
 async def test_dev_runs_a_new_web_card_without_a_page(tmp_path: Path):

@@ -225,7 +225,8 @@ class CardCalls:
             async with self._turn(flight, spec):
                 connection = await self._reach(flight, spec)
                 if connection is not None:
-                    await self._deliver(flight, call, connection, spec)
+                    with connection.calling():
+                        await self._deliver(flight, call, connection, spec)
         assert flight.result is not None
         return flight.result
 

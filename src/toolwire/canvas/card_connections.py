@@ -4,7 +4,8 @@ It carries no bytes (card_link) and starts nothing by itself (`Waker`).
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol
 
 import anyio
@@ -17,6 +18,8 @@ from toolwire.wire.card_messages import CardRef
 
 GONE: Final = 1000
 """Close code: its time is over."""
+FINISH_S: Final = 3.0
+"""How long a connection may finish the calls it has, once another has taken over from it."""
 MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
 """What may wait for a card that does not read; beyond that its connection is given up."""
 
@@ -34,7 +37,12 @@ class Waker(Protocol):
 
 
 class CardConnection:
-    """A live card. `instance` is the one copy that it is for, or `None` for all of its package.
+    """A live card.
+
+    Args:
+        package: what it speaks for.
+        instance: the one copy that it is for, or `None` for all of the package.
+        is_child: it is a process that the host has started by itself.
 
     Attributes:
         outgoing: messages that wait to be sent, the oldest first.
@@ -43,22 +51,55 @@ class CardConnection:
         close_reason: why it is to be closed; `None` while it is not.
         close_code: with what.
         drained: it is to be closed, and nothing waits any more.
+        replaced: another connection has taken over from it; it gets no further call.
+        finished: that, and it has answered the calls that it had.
     """
 
-    def __init__(self, package: Package, instance: str | None) -> None:
+    def __init__(self, package: Package, instance: str | None, *, is_child: bool = False) -> None:
         self.package = package
         self.instance = instance
+        self.is_child = is_child
         self.outgoing: deque[bytes] = deque()
         self.ready = anyio.Event()
         self.closing = anyio.Event()
         self.close_reason: str | None = None
         self.close_code = GONE
         self.drained = anyio.Event()
+        self.replaced = anyio.Event()
+        self.finished = anyio.Event()
+        self._calls = 0
         self._backlog = 0
 
     def serves(self, card_id: str) -> bool:
         """Whether it is for a copy."""
         return self.instance is None or self.instance == card_id
+
+    @property
+    def takes_calls(self) -> bool:
+        """Whether a call may be handed to it."""
+        return self.close_reason is None and not self.replaced.is_set()
+
+    @contextmanager
+    def calling(self) -> Generator[None]:
+        """See `card_port.Connection.calling`."""
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            self._look_finished()
+
+    def replace(self) -> None:
+        """Another connection has taken over from it; doing so twice is fine."""
+        self.replaced.set()
+        self._look_finished()
+
+    async def serve_out(self) -> None:
+        """Close it once another has taken over from it, and its calls are over or have had `FINISH_S`."""
+        await self.replaced.wait()
+        with anyio.move_on_after(FINISH_S):
+            await self.finished.wait()
+        self.close("another connection speaks for the card now", REPLACED)
 
     def send(self, event: str, data: Struct) -> None:
         """See `card_port.Connection.send`."""
@@ -90,6 +131,10 @@ class CardConnection:
         self.ready = anyio.Event()
         return taken
 
+    def _look_finished(self) -> None:
+        if not self._calls and self.replaced.is_set():
+            self.finished.set()
+
 
 class CardConnections:
     """All connections; see `card_port.Connections`.
@@ -114,11 +159,18 @@ class CardConnections:
         self._lost.append(listener)
 
     def attach(self, connection: CardConnection) -> None:
-        """A card is there. An older connection for the same copies gives way to it."""
-        for older in self.of_package(connection.package.id):
-            if older.instance == connection.instance:
-                older.close("another connection speaks for the card now", REPLACED)
-                self.detach(older, "it was started anew")
+        """A card is there. An older connection for the same copies gives way to it, once its calls are over.
+
+        The host's own child gives way to one that somebody runs, even where it comes later.
+        """
+        alike = [
+            one
+            for one in self.of_package(connection.package.id)
+            if one.instance == connection.instance and one.takes_calls
+        ]
+        is_late = connection.is_child and not all(one.is_child for one in alike)
+        for gives_way in [connection] if is_late else alike:
+            gives_way.replace()
         self._open.setdefault(connection.package.id, []).append(connection)
         for key in tuple(self._waiting):
             if key[0] == connection.package.id and connection.serves(key[1]):
@@ -150,7 +202,7 @@ class CardConnections:
     def present(self, package_id: str, card_id: str) -> CardConnection | None:
         """The connection to a copy, if there is one; one that is for it alone comes first."""
         open_ = self._open.get(package_id, ())
-        found = [one for one in open_ if one.serves(card_id) and one.close_reason is None]
+        found = [one for one in open_ if one.serves(card_id) and one.takes_calls]
         return next((one for one in found if one.instance == card_id), found[0] if found else None)
 
     def is_awake(self, package_id: str, card_id: str) -> bool:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from toolwire.canvas.card_connections import CardConnection, CardConnections
 from toolwire.canvas.card_pace import Pace
@@ -67,21 +68,21 @@ class CardLinks:
         if (await receive())["type"] != "websocket.connect":
             return
         try:
-            package, key_id = self._admit(scope)
+            admitted = self._admit(scope)
         except ToolwireError as error:
             await refuse_handshake(scope, send, error)
             return
         await send({"type": "websocket.accept"})
         try:
-            serving = self._serve(package, receive, send)
-            if await self._directory.held_open.of(key_id).is_ended_during(serving):
+            serving = self._serve(admitted, receive, send)
+            if await self._directory.held_open.of(admitted.key_id).is_ended_during(serving):
                 await _close(send, POLICY, "its key was revoked")
         except Exception:
-            logger.exception("the link of package %s failed inside the server", package.id)
+            logger.exception("the link of package %s failed inside the server", admitted.package.id)
             await _close(send, FAILED, "internal_error")
 
-    def _admit(self, scope: MutableMapping[str, Any]) -> tuple[Package, str]:
-        """The package that a card speaks for, and the id of the owner's key, "" without one.
+    def _admit(self, scope: MutableMapping[str, Any]) -> "_Admitted":
+        """The card that comes in.
 
         Raises:
             Unauthorized: it brings no credential that opens this.
@@ -97,22 +98,22 @@ class CardLinks:
                 if package_id is None:
                     words = "the card's token opens nothing any more; the host gives a new one at each start"
                     raise Unauthorized(words)
-                return self._accepted(self._packages.owner_of(package_id), package_id), ""
+                return _Admitted(self._accepted(self._packages.owner_of(package_id), package_id), is_child=True)
         visitor = self._directory.visitor(credentials)
         if visitor.agent_id is not None:
             raise Forbidden("an agent's key opens its toolbox alone; use an oag_ key")
         named = parse_qs(bytes(scope.get("query_string", b"")).decode("ascii", "replace")).get("package", [""])
-        return self._accepted(visitor.owner, named[0]), visitor.key_id
+        return _Admitted(self._accepted(visitor.owner, named[0]), visitor.key_id)
 
     def _accepted(self, owner: str, package_id: str) -> Package:
         package = self._packages.get(owner, package_id)
         self._packages.tree(package)
         return package
 
-    async def _serve(self, package: Package, receive: Receive, send: Send) -> None:
+    async def _serve(self, admitted: "_Admitted", receive: Receive, send: Send) -> None:
         connection: CardConnection | None = None
         with anyio.move_on_after(READY_S) as opening:
-            connection = await self._open(package, receive, send)
+            connection = await self._open(admitted, receive, send)
         if opening.cancelled_caught:
             await _close(send, POLICY, f"no host.ready within {READY_S:g} s")
         if connection is None:
@@ -121,6 +122,7 @@ class CardLinks:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_write, connection, send)
                 tasks.start_soon(self._read, connection, receive, tasks)
+                tasks.start_soon(connection.serve_out)
                 await connection.closing.wait()
                 self._connections.detach(connection, connection.close_reason or ENDED)
                 with anyio.move_on_after(CLOSE_S):
@@ -130,8 +132,9 @@ class CardLinks:
         finally:
             self._connections.detach(connection, connection.close_reason or ENDED)
 
-    async def _open(self, package: Package, receive: Receive, send: Send) -> CardConnection | None:
+    async def _open(self, admitted: "_Admitted", receive: Receive, send: Send) -> CardConnection | None:
         """The card's first request, which must be `host.ready`, and its answer; `None` when it did not come to that."""
+        package = admitted.package
         while (text := await _next_text(receive)) is not None:
             try:
                 request = _request(text)
@@ -144,7 +147,7 @@ class CardLinks:
                 continue
             try:
                 package = self._accepted(package.owner, package.id)  # it may have changed since the handshake
-                connection = CardConnection(package, params.instance)
+                connection = CardConnection(package, params.instance, is_child=admitted.is_child)
                 ready = self._requests.ready(connection, params)
             except ToolwireError as error:
                 await _post(send, fault_body(request.id, Fault(error.code, error.told)))
@@ -173,6 +176,14 @@ class CardLinks:
             if connection.close_reason is not None:
                 return  # what it may do is not known any more: its package is gone or another, or its copy is
             await desk.take(request, tasks)
+
+
+class _Admitted(Struct, frozen=True):
+    """A package that a card speaks for, the id of the owner's key ("" without one), and if it is the host's child."""
+
+    package: Package
+    key_id: str = ""
+    is_child: bool = False
 
 
 class _Desk:

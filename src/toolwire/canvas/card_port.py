@@ -1,5 +1,6 @@
 """How calls reach cards: the port between who runs a card's calls and who keeps the connections to cards."""
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,6 +22,10 @@ class Connection(Protocol):
 
     def send(self, event: str, data: Struct) -> None:
         """Tell the card of an event of `card_messages.EVENTS`; it never blocks, and does nothing once that is gone."""
+        ...
+
+    def calling(self) -> AbstractContextManager[None]:
+        """While the block lasts the card has a call, for whose end the connection stays, if it can."""
         ...
 
 

@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from toolwire.canvas.card_connections import Waker
+from toolwire.canvas.card_connections import CardConnection, Waker
 from toolwire.canvas.card_log import CardLog
 from toolwire.canvas.card_tokens import CardTokens
 from toolwire.canvas.child_process import Source, run_to_end
@@ -39,7 +39,8 @@ _INHERITED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMRO
 class _Running:
     """A package's process, from the moment at which it is wanted until it has ended; `digest` is what it runs.
 
-    It `is_wanted_again` if somebody woke it once more: another one follows it then.
+    It `is_wanted_again` if somebody woke it once more: another one follows it then. It `gives_way` if somebody runs the
+    card.
     """
 
     def __init__(self, digest: str) -> None:
@@ -47,6 +48,7 @@ class _Running:
         self.scope = anyio.CancelScope()
         self.last_line = ""
         self.is_wanted_again = False
+        self.gives_way = False
 
 
 class _Failures(Struct, frozen=True):
@@ -127,6 +129,12 @@ class CardProcesses:
             running.is_wanted_again = False
             running.scope.cancel()
 
+    def make_way(self, connection: CardConnection) -> None:
+        """A card is there: where somebody runs it, that the package's process ends now is no failure."""
+        running = self._running.get(connection.package.id)
+        if running is not None and not connection.is_child:
+            running.gives_way = True
+
     def _on_package(self, package: Package) -> None:
         """A process runs the accepted version alone: with another, it starts anew."""
         digest = None if package.removed or package.accepted is None else package.accepted.digest
@@ -185,6 +193,9 @@ class CardProcesses:
         )
 
     def _note_end(self, package: Package, running: _Running, code: int, lasted_s: float) -> None:
+        if running.gives_way:
+            self._log.write(package.id, "info", "the card's process gave way to one that somebody runs")
+            return
         words = f"the card's process ended with code {code} after {lasted_s:.1f} s"
         self._log.write(package.id, "error" if code else "info", words)
         if lasted_s >= QUICK_S:

@@ -189,6 +189,7 @@ def _cards(
     arrows = ArrowLog(opened.store, engine.recorder, clock, feed, config.history_ttl_s)
     errands = Errands()
     calls = CardCalls(workspaces, packages, connections, arrows, engine.timekeeper, clock, errands)
+    connections.on_attached(processes.make_way)
     connections.on_lost(calls.lost)
     processes.on_ended(connections.give_up)
     confirmations = Confirmations(calls, clock, feed, lambda owner: (one.id for one in workspaces.of_owner(owner)))

@@ -98,11 +98,16 @@ class Card:
 
         Raises:
             CardError, ValueError: as `serve`.
+            SystemExit: another process speaks for the card now.
         """
         try:
             anyio.run(self.serve)
         except KeyboardInterrupt:
             return
+        except CardError as error:
+            if error.code != "replaced":
+                raise
+            sys.exit(f"the card ends: {error}")
         if self._is_child:
             _leave_hanging_threads()
 

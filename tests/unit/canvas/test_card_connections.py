@@ -133,14 +133,59 @@ async def test_a_frame_comes_before_a_process_and_each_gives_way_to_its_like(tmp
     assert connections.present("pkg_1", "card_3") is process
     newer = CardConnection(radar, None)
     connections.attach(newer)
-    assert (process.close_code, lost) == (REPLACED, [(process, "it was started anew")])
+    await process.serve_out()
+    assert process.close_code == REPLACED
+    assert [one.takes_calls for one in (process, frame, other)] == [False, True, True]
     assert connections.present("pkg_1", "card_3") is newer
     connections.detach(frame, "gone")
     connections.detach(frame, "twice")
-    assert len(lost) == 2
+    assert lost == [(frame, "gone")]
     assert connections.present("pkg_1", "card_1") is newer
     other.close("its copy was removed")
     assert connections.present("pkg_1", "card_2") is newer  # nobody is sent to who is leaving
+
+
+async def test_a_connection_goes_when_its_last_call_is_over_and_not_before_another_is_there(tmp_path: Path) -> None:
+    connections, _, _ = opened()
+    older, newer = (CardConnection(package(tmp_path), None) for _ in range(2))
+    connections.attach(older)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(older.serve_out)
+        with older.calling():
+            with older.calling():
+                await anyio.sleep(60)
+            connections.attach(newer)
+            await anyio.sleep(2.9)
+            assert older.close_reason is None
+            assert await connections.ready(older.package, ONE) is newer
+    assert anyio.current_time() == pytest.approx(62.9)
+    assert older.close_code == REPLACED
+
+
+async def test_the_hosts_own_child_gives_way_to_one_that_somebody_runs_even_when_late(tmp_path: Path) -> None:
+    """A call that came while the author's process started has woken it: that one must go on all the same."""
+    connections, _, _ = opened()
+    radar = package(tmp_path)
+    child, authors, late, anew = (CardConnection(radar, None, is_child=one) for one in (True, False, True, False))
+    for connection in (child, authors, late):
+        connections.attach(connection)
+    assert [one.takes_calls for one in (child, authors, late)] == [False, True, False]
+    connections.detach(authors, "it was stopped")
+    connections.attach(next_child := CardConnection(radar, None, is_child=True))
+    assert connections.present("pkg_1", "card_1") is next_child
+    connections.attach(anew)
+    assert connections.present("pkg_1", "card_1") is anew
+
+
+async def test_a_connection_that_never_finishes_its_calls_is_given_up(tmp_path: Path) -> None:
+    connections, _, _ = opened()
+    older = CardConnection(package(tmp_path), None)
+    connections.attach(older)
+    with older.calling():
+        connections.attach(CardConnection(package(tmp_path), None))
+        await older.serve_out()
+    assert anyio.current_time() == 3
+    assert older.close_reason == "another connection speaks for the card now"
 
 
 async def test_a_closed_connection_takes_nothing_more_and_keeps_its_first_reason(

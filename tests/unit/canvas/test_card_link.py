@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.canvas.cards import WireCard, connected, desk_with, install, linked
 from tests.unit.canvas.site import open_site
+from tests.unit.canvas.test_card_calls import Calling
 from tests.unit.card.manifests import GOOD, manifest, with_tool
 from toolwire.canvas import card_connections, card_link, card_pace
 from toolwire.canvas.card_pace import Pace
@@ -166,20 +167,43 @@ async def test_a_newer_connection_takes_over_and_the_older_one_is_told_not_to_co
     """Decision 24: two processes of one card do not drive each other away for ever."""
     async with open_site(tmp_path / "data") as site:
         desk = await desk_with(site, tmp_path / "radar")
-        texts: list[str] = []
+        async with connected(site, desk.package) as old, connected(site, desk.package) as new:
+            assert (await old.wait_closed())["code"] == 4001
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(desk.agent.call, TOOL)
+                await new.respond(await new.event("tools.call"))
+
+
+async def test_the_older_connection_answers_the_calls_it_has_before_it_goes(tmp_path: Path) -> None:
+    async with open_site(tmp_path / "data") as site:
+        desk = await desk_with(site, tmp_path / "radar")
         async with connected(site, desk.package) as old, anyio.create_task_group() as tasks:
-
-            async def call() -> None:
-                texts.append(await desk.agent.text(TOOL))
-
-            tasks.start_soon(call)
-            await old.event("tools.call")
+            calls = Calling(desk, tasks)
+            first = calls.begin()
+            had = await old.event("tools.call")
             async with connected(site, desk.package) as new:
+                second = calls.begin()
+                await new.respond(await new.event("tools.call"), {"type": "text", "text": "by the newer one"})
+                assert (await calls.result(second))["content"][0]["text"] == "by the newer one"
+                assert old.closed is None
+                await old.respond(had, {"type": "text", "text": "by the older one"})
+                assert (await calls.result(first))["content"][0]["text"] == "by the older one"
                 assert (await old.wait_closed())["code"] == 4001
-                tasks.start_soon(call)
-                await new.respond(await new.event("tools.call"), isError=True)
-        assert "started anew" in texts[0]
-        assert texts[1] == "done"
+
+
+async def test_an_older_connection_that_does_not_finish_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(card_connections, "FINISH_S", 0.01)
+    async with open_site(tmp_path / "data") as site:
+        desk = await desk_with(site, tmp_path / "radar")
+        async with connected(site, desk.package) as old, anyio.create_task_group() as tasks:
+            calls = Calling(desk, tasks)
+            calls.begin()
+            await old.event("tools.call")
+            async with connected(site, desk.package):
+                assert (await old.wait_closed())["code"] == 4001
+                assert "stopped while it ran this: another connection speaks for the card" in await calls.text()
 
 
 async def test_a_frame_is_for_its_copy_alone_and_comes_before_a_process(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.unit.card.manifests import encoded, manifest
 from tests.unit.engine.fakes import LoopClock
 from toolwire.adapters.memory import MemoryStore
 from toolwire.canvas import card_processes
+from toolwire.canvas.card_connections import CardConnection
 from toolwire.canvas.card_log import CardLog, LogLine
 from toolwire.canvas.card_processes import CardProcesses
 from toolwire.canvas.card_tokens import CardTokens
@@ -243,6 +244,19 @@ async def test_what_is_stopped_starts_anew_when_it_is_woken(tmp_path: Path) -> N
         await until_gone(int(first.text))
         bench.processes.wake(package, COPY)
         assert len(await bench.log.lines(package, 2)) == 2
+
+
+async def test_a_process_that_gave_way_to_one_that_somebody_runs_has_not_failed(tmp_path: Path) -> None:
+    async with bench_in(tmp_path) as bench:
+        package = await bench.install("import time\nprint('here', flush=True)\ntime.sleep(0.2)\nraise SystemExit(1)")
+        bench.processes.wake(package, COPY)
+        await bench.log.lines(package, 1)
+        bench.processes.make_way(CardConnection(package, None, is_child=True))
+        bench.processes.make_way(CardConnection(package, None))
+        (_, last) = await bench.log.lines(package, 2)
+        assert (last.level, last.text) == ("info", "the card's process gave way to one that somebody runs")
+        await bench.given_up_times(1)
+        assert "has not said host.ready" in bench.why(package)
 
 
 async def test_who_wakes_a_card_while_it_is_being_stopped_gets_the_next_process(tmp_path: Path) -> None:
