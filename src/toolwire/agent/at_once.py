@@ -8,11 +8,11 @@ from typing import Final
 from toolwire.agent.answer import answer_of, unexpected_failure, unsendable_answer
 from toolwire.agent.context import Inbound
 from toolwire.agent.journal import Answer
+from toolwire.agent.outgoing import Outgoing
 from toolwire.core.result import Result
 
 SLOW_S: Final = 0.002
-"""A body that takes longer holds up the answers that are ready: after one, messages get tasks for `REST_S`."""
-REST_S: Final = 1.0
+"""A body that takes longer holds up the answers that are ready: the next gets a task until these have left."""
 
 
 class AtOnce:
@@ -20,16 +20,20 @@ class AtOnce:
 
     Args:
         remember: keeps an answer in the journal (`journal.PromptJournal`).
+        outgoing: where the answers wait for the link's writer.
     """
 
-    def __init__(self, remember: Callable[[str, Answer], None]) -> None:
+    def __init__(self, remember: Callable[[str, Answer], None], outgoing: Outgoing) -> None:
         self._remember = remember
-        self._resting_until = float("-inf")
+        self._outgoing = outgoing
+        self._was_slow = False
 
     @property
     def ready(self) -> bool:
-        """Whether bodies were quick of late: slow ones in a row would keep the first one's answer from leaving."""
-        return time.perf_counter() >= self._resting_until
+        """Whether nobody's answer waits behind a slow body: several in a row would keep the first from leaving."""
+        if self._was_slow and self._outgoing.is_empty:
+            self._was_slow = False
+        return not self._was_slow
 
     def answer(self, body: Callable[[Inbound], Awaitable[Result]], inbound: Inbound) -> Answer:
         """What the body makes of the message, in the journal already.
@@ -45,9 +49,8 @@ class AtOnce:
         except (TypeError, ValueError, RecursionError) as error:
             answer = unsendable_answer(f"it is not valid JSON: {error}")
             self._remember(message_id, answer)
-        ended = time.perf_counter()
-        if ended - began > SLOW_S:
-            self._resting_until = ended + REST_S
+        if time.perf_counter() - began > SLOW_S:
+            self._was_slow = True
         return answer
 
 

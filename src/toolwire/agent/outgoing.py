@@ -38,6 +38,11 @@ class Outgoing:
         """Whether a link is attached that takes frames."""
         return self._open
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the link has taken everything."""
+        return not self._parts
+
     def open(self) -> None:
         """A link is attached: start with an empty buffer."""
         self._clear()

@@ -136,10 +136,10 @@ class Worker:
     ) -> None:
         self._choose = choose
         self._journal = journal
-        self._at_once = AtOnce(journal.remember) if isinstance(journal, PromptJournal) else None
         self._limits = limits or Limits()
         self._refs = count(1)
         self.outgoing = Outgoing()
+        self._at_once = AtOnce(journal.remember, self.outgoing) if isinstance(journal, PromptJournal) else None
         self._replies = Replies(self.outgoing, self._refs)
         self._reads = Reads(self.outgoing, self._refs)
         self.files: FilePlace | None = None

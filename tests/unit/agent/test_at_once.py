@@ -116,6 +116,8 @@ async def test_after_a_body_that_took_long_the_next_lets_its_answer_leave_first(
         assert journal.lookup("msg_1") is not None
         assert journal.lookup("msg_2") is None
         await gateway.reply("msg_2")
+        gateway.deliver(chat("msg_3"))
+        assert journal.lookup("msg_3") is not None
 
 
 async def test_nobody_is_overtaken_where_all_places_are_taken() -> None:
