@@ -5,6 +5,7 @@ from typing import Final
 import anyio
 import msgspec
 
+from toolwire.engine.signal import Signal
 from toolwire.wire.link import MAX_MESSAGE_BYTES, FromAgent
 
 MAX_WAITING_BYTES: Final = 1024 * 1024
@@ -30,7 +31,7 @@ class Outgoing:
         self._parts: list[bytes] = []
         self._waiting_bytes = 0
         self._open = False
-        self._filled: anyio.Event | None = None
+        self._filled: Signal | None = None
         self._room: anyio.Event | None = None
 
     @property
@@ -76,7 +77,7 @@ class Outgoing:
     async def take(self) -> bytes:
         """Wait for frames and take as many as go into one WebSocket message."""
         while not self._parts:
-            self._filled = anyio.Event()
+            self._filled = Signal()
             await self._filled.wait()
             self._filled = None
         parts = self._parts
