@@ -155,6 +155,13 @@ class Wire:
             raise LinkLost("cut")
         self._to_gateway.send_nowait({"type": "websocket.receive", "text": data.decode()})
 
+    def send_now(self, data: bytes) -> bool:
+        """See `Socket`."""
+        if self.gone:
+            return False
+        self._to_gateway.send_nowait({"type": "websocket.receive", "text": data.decode()})
+        return True
+
     async def receive(self) -> bytes:
         """See `Socket`."""
         try:

@@ -49,6 +49,10 @@ class Socket(Protocol):
         """
         ...
 
+    def send_now(self, data: bytes) -> bool:
+        """Send one message of text without waiting; `False` says that `send` has to, or that the link is gone."""
+        ...
+
     async def receive(self) -> bytes:
         """The next message of text.
 
@@ -129,9 +133,9 @@ class Link:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._write, socket)
                 try:
-                    self._take(rest)
+                    self._take(rest, socket)
                     while True:
-                        self._take(frames_of(await socket.receive()))
+                        self._take(frames_of(await socket.receive()), socket)
                 except LinkLost as error:
                     lost = error
                 tasks.cancel_scope.cancel("the link is gone")
@@ -163,9 +167,13 @@ class Link:
         if stuck or (row is not None and not row.retryable):
             raise refusal(refused)
 
-    def _take(self, frames: list[FromGateway]) -> None:
+    def _take(self, frames: list[FromGateway], socket: Socket) -> None:
+        """Act on what came with one message; what is answered at once leaves at once, without waking the writer."""
+        outgoing = self._worker.outgoing
+        outgoing.hold()
         for frame in frames:
             self._worker.take(frame)
+        outgoing.release(socket.send_now)
 
     async def _write(self, socket: Socket) -> None:
         """Write whatever there is, a message at a time; that the link is gone is the reader's to tell."""

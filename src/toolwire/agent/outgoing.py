@@ -1,11 +1,11 @@
 """Frames on their way to whoever writes them to the link; it does not know what they mean or whether they arrive."""
 
+from collections.abc import Callable
 from typing import Final
 
 import anyio
 import msgspec
 
-from toolwire.engine.signal import Signal
 from toolwire.wire.link import MAX_MESSAGE_BYTES, FromAgent
 
 MAX_WAITING_BYTES: Final = 1024 * 1024
@@ -31,7 +31,8 @@ class Outgoing:
         self._parts: list[bytes] = []
         self._waiting_bytes = 0
         self._open = False
-        self._filled: Signal | None = None
+        self._holds = False
+        self._filled: anyio.Event | None = None
         self._room: anyio.Event | None = None
 
     @property
@@ -62,10 +63,25 @@ class Outgoing:
         """Send a frame that `encode_frame` has encoded."""
         if not self._open:
             return
-        if self._filled is not None:
+        if self._filled is not None and not self._holds:
             self._filled.set()
         self._parts.append(part)
         self._waiting_bytes += len(part)
+
+    def hold(self) -> None:
+        """Let the writer sleep until `release`: what is put meanwhile goes with one write."""
+        self._holds = True
+
+    def release(self, send_now: Callable[[bytes], bool]) -> None:
+        """Send what was put since `hold`: here, if the writer sleeps and `send_now` takes it, else by the writer."""
+        self._holds = False
+        writer = self._filled
+        if writer is None or not self._parts:
+            return
+        if self._waiting_bytes <= BATCH_BYTES and send_now(_together(self._parts)):
+            self._clear()
+        else:
+            writer.set()
 
     async def room(self) -> None:
         """Wait until the link has taken enough for more to be put; returns at once while none is attached."""
@@ -77,9 +93,11 @@ class Outgoing:
     async def take(self) -> bytes:
         """Wait for frames and take as many as go into one WebSocket message."""
         while not self._parts:
-            self._filled = Signal()
-            await self._filled.wait()
-            self._filled = None
+            self._filled = anyio.Event()
+            try:
+                await self._filled.wait()
+            finally:
+                self._filled = None
         parts = self._parts
         if self._waiting_bytes <= BATCH_BYTES:
             taken, self._parts = parts, []
@@ -92,14 +110,20 @@ class Outgoing:
         self._waiting_bytes -= sum(map(len, taken))
         if self._waiting_bytes <= MAX_WAITING_BYTES:
             self._make_room()
-        return taken[0] if len(taken) == 1 else b"[" + b",".join(taken) + b"]"
+        return _together(taken)
 
     def _clear(self) -> None:
         self._parts = []
         self._waiting_bytes = 0
+        self._holds = False
         self._make_room()
 
     def _make_room(self) -> None:
         if self._room is not None:
             self._room.set()
             self._room = None
+
+
+def _together(parts: list[bytes]) -> bytes:
+    """One WebSocket message of these frames."""
+    return parts[0] if len(parts) == 1 else b"[" + b",".join(parts) + b"]"

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.protocol import State
 
 from toolwire.agent.link import LinkLost, OpenSocket
 from toolwire.core.errors import Forbidden, InvalidParam, Unauthorized
@@ -35,6 +36,15 @@ class _WebSocket:
             await self._connection.send(data, text=True)
         except ConnectionClosed as closed:
             raise _lost(closed) from None
+
+    def send_now(self, data: bytes) -> bool:
+        """What `send` does for an open connection with room, without the checks and coroutines around it."""
+        connection = self._connection
+        if connection.state is not State.OPEN or connection.paused:
+            return False
+        connection.protocol.send_text(data)
+        connection.send_data()
+        return True
 
     async def receive(self) -> bytes:
         try:

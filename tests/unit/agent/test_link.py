@@ -48,6 +48,9 @@ class Side:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise LinkLost("broken") from None
 
+    def send_now(self, data: bytes) -> bool:
+        return False
+
     async def receive(self) -> bytes:
         try:
             return await self.incoming.receive()

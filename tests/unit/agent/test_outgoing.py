@@ -88,3 +88,55 @@ async def test_a_writer_waits_for_the_first_frame() -> None:
         await anyio.wait_all_tasks_blocked()
         outgoing.put(Drain())
     assert taken == [b'{"frame":"drain"}']
+
+
+class Wire:
+    """Takes what is sent without waiting, while it has room."""
+
+    def __init__(self, has_room: bool = True) -> None:
+        self.has_room = has_room
+        self.sent: list[bytes] = []
+
+    def send_now(self, data: bytes) -> bool:
+        if self.has_room:
+            self.sent.append(data)
+        return self.has_room
+
+
+@pytest.mark.parametrize(("has_room", "size"), [(True, 1), (False, 1), (True, BATCH_BYTES)])
+async def test_what_was_held_is_sent_at_once_or_by_the_writer_where_that_has_to_wait(has_room: bool, size: int) -> None:
+    outgoing, wire, taken = Outgoing(), Wire(has_room), list[bytes]()
+    outgoing.open()
+
+    async def write() -> None:
+        taken.append(await outgoing.take())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(write)
+        await anyio.wait_all_tasks_blocked()
+        outgoing.hold()
+        outgoing.release(wire.send_now)
+        outgoing.hold()
+        outgoing.put_encoded(b"1" * size)
+        outgoing.put_encoded(b"2")
+        await anyio.wait_all_tasks_blocked()
+        assert (wire.sent, taken) == ([], [])
+        outgoing.release(wire.send_now)
+        await anyio.wait_all_tasks_blocked()
+        if has_room and size == 1:
+            assert (wire.sent, taken, outgoing.is_empty) == ([b"[1,2]"], [], True)
+            outgoing.put_encoded(b"3")
+        else:
+            assert (wire.sent, len(taken)) == ([], 1)
+
+
+async def test_nothing_overtakes_what_the_writer_is_sending() -> None:
+    outgoing, wire = Outgoing(), Wire()
+    outgoing.open()
+    outgoing.put_encoded(b"1")
+    assert await outgoing.take() == b"1"
+    outgoing.hold()
+    outgoing.put_encoded(b"2")
+    outgoing.release(wire.send_now)
+    assert wire.sent == []
+    assert await outgoing.take() == b"2"

@@ -67,6 +67,21 @@ async def test_an_answer_of_many_megabytes_arrives() -> None:
         assert len(gateway.replies()[0].payload["text"]) == 8_000_000
 
 
+async def test_answers_that_come_faster_than_the_gateway_reads_all_arrive_in_their_order() -> None:
+    agent = Agent("wordy")
+
+    @agent.tool
+    async def work(ctx: Ctx) -> str:
+        return ctx.call_id + " " * 300_000
+
+    async with running_gateway() as gateway, agent.connect(gateway.url, KEY):
+        names = [f"msg_{number}" for number in range(30)]
+        for name in names:
+            await gateway.deliver(name)
+        await gateway.until(lambda: len(gateway.replies()) == 30)
+        assert [reply.in_reply_to for reply in gateway.replies()] == names
+
+
 async def test_a_gateway_that_restarts_gets_the_answers_that_were_ready_meanwhile() -> None:
     agent = Agent("slow")
     release = anyio.Event()
