@@ -19,10 +19,12 @@ _builtins = msgspec.to_builtins
 
 def answer_of(result: Result) -> Answer:
     """The reply that says what `result` says, under a fresh message id."""
-    text = "\n".join(block.text for block in result.content if isinstance(block, Text))
-    payload: JsonObject = {"text": text}
-    if not _is_plain_text(result.content):
-        payload["content"] = [_builtins(block) for block in result.content]
+    text = _plain_text(result.content)
+    if text is not None:
+        payload: JsonObject = {"text": text}
+    else:
+        text = "\n".join(block.text for block in result.content if isinstance(block, Text))
+        payload = {"text": text, "content": [_builtins(block) for block in result.content]}
     if result.structured is not msgspec.UNSET:
         payload["structured"] = result.structured
     error = result.error
@@ -62,12 +64,12 @@ def unexpected_failure(message_id: str) -> Result:
     return failed(f"the agent failed; its author finds the reason in the agent's log under {reference}")
 
 
-def _is_plain_text(content: tuple[Content, ...]) -> bool:
-    """Whether `text` alone says it all, so that a large text does not travel twice."""
+def _plain_text(content: tuple[Content, ...]) -> str | None:
+    """The text that says it all, so that a large one does not travel twice; `None` where there is more to say."""
     match content:
         case ():
-            return True
-        case (Text(annotations=None, meta=None),):
-            return True
+            return ""
+        case (Text(text=text, annotations=None, meta=None),):
+            return text
         case _:
-            return False
+            return None

@@ -355,11 +355,8 @@ class _Pause:
 
 
 def _deadline(known: JsonObject) -> float:
-    match known:
-        case {"deadline": int() | float() as deadline}:
-            return float(deadline)
-        case _:
-            return math.inf
+    deadline = known.get("deadline")
+    return float(deadline) if isinstance(deadline, int | float) else math.inf
 
 
 def delta_of(event: Event) -> JsonObject | None:

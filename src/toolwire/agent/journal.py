@@ -4,7 +4,7 @@
 """
 
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -99,56 +99,72 @@ class Answers:
         self.ttl_s = ttl_s
         self._max_bytes = max_bytes
         self._now = now
-        self._entries: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
-        self._with_text: deque[str] = deque()
+        self._told: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._bare: OrderedDict[str, float] = OrderedDict()  # those without text, which are older
+        self._oldest_until = 0.0
         self.total_bytes = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._told) + len(self._bare)
 
     def get(self, message_id: str) -> Known | None:
         """The answer, or "begun" where its text had to go, or `None`."""
-        entry = self._entries.get(message_id)
-        if entry is None or entry[0] + self.ttl_s <= self._now():
+        told = self._told.get(message_id)
+        at = self._bare.get(message_id) if told is None else told[0]
+        if at is None or at + self.ttl_s <= self._now():
             return None
         try:
-            return _decode_answer(entry[1])
-        except msgspec.DecodeError:  # empty, or damaged on its disk
+            return "begun" if told is None else _decode_answer(told[1])
+        except msgspec.DecodeError:  # damaged on its disk
             return "begun"
 
     def put(self, message_id: str, encoded: bytes, at: float | None = None) -> None:
         """Remember an answer as `encode_answer` gives it; `at` (Unix seconds) is when it was given."""
-        self._drop(message_id)
-        self._entries[message_id] = (self._now() if at is None else at, encoded)
+        now = self._now()
+        if message_id in self._told or message_id in self._bare:
+            self._drop(message_id)
         if encoded:
-            self._with_text.append(message_id)
+            self._told[message_id] = (now if at is None else at, encoded)
             self.total_bytes += len(encoded)
-        self.trim()
+        else:
+            self._bare[message_id] = now if at is None else at
+        if now >= self._oldest_until or len(self) > self._max_answers or self.total_bytes > self._max_bytes:
+            self.trim()
 
     def trim(self) -> None:
         """Drop what is too old or too much."""
         expired = self._now() - self.ttl_s
-        while self._entries:
-            oldest = next(iter(self._entries))
-            if len(self._entries) <= self._max_answers and self._entries[oldest][0] > expired:
+        self._oldest_until = 0.0
+        while self._told or self._bare:
+            oldest, at = self._oldest()
+            if len(self) <= self._max_answers and at > expired:
+                self._oldest_until = at + self.ttl_s
                 break
             self._drop(oldest)
-        while self.total_bytes > self._max_bytes and len(self._with_text) > 1:
-            oldest = self._with_text.popleft()
-            at, encoded = self._entries[oldest]
-            self._entries[oldest] = (at, b"")
+        while self.total_bytes > self._max_bytes and len(self._told) > 1:
+            oldest, (at, encoded) = self._told.popitem(last=False)
+            self._bare[oldest] = at
             self.total_bytes -= len(encoded)
 
     def items(self) -> Iterator[tuple[str, float, bytes]]:
         """All entries, the oldest first: message id, time, encoded answer (empty where its text had to go)."""
-        for message_id, (at, encoded) in self._entries.items():
+        for message_id, at in self._bare.items():
+            yield message_id, at, b""
+        for message_id, (at, encoded) in self._told.items():
             yield message_id, at, encoded
 
+    def _oldest(self) -> tuple[str, float]:
+        if self._bare:
+            return next(iter(self._bare.items()))
+        message_id = next(iter(self._told))
+        return message_id, self._told[message_id][0]
+
     def _drop(self, message_id: str) -> None:
-        entry = self._entries.pop(message_id, None)
-        if entry is not None and entry[1]:
-            self.total_bytes -= len(entry[1])
-            self._with_text.remove(message_id)  # the one dropped is nearly always the first
+        at_and_text = self._told.pop(message_id, None)
+        if at_and_text is None:
+            del self._bare[message_id]
+        else:
+            self.total_bytes -= len(at_and_text[1])
 
 
 class MemoryJournal:

@@ -16,7 +16,7 @@ from toolwire.agent.context import Inbound
 from toolwire.agent.worker import Body
 from toolwire.core.call import Call
 from toolwire.core.handler import Emit, Handler, is_prompt, may_ask
-from toolwire.core.jsontypes import JsonObject
+from toolwire.core.jsontypes import JsonObject, as_object
 from toolwire.core.names import valid_tool_name
 from toolwire.core.result import Result, failed
 from toolwire.sdk.authoring.checks import checked_options
@@ -138,13 +138,14 @@ class Tools:
 
     def choose(self, message: Message) -> Body:
         """What answers a `chat_message`; for one that nothing fits, a body that says so."""
-        match message.payload.get("tool"):
-            case None:
-                return self._plain(message.payload.get("message"))
-            case {"name": str(name), **rest} if isinstance(rest.get("arguments") or {}, dict):
-                return self._called(name, cast("JsonObject", rest.get("arguments") or {}))
-            case _:
-                return _saying("the message names a tool in a way that is none: expected {name, arguments}")
+        payload = message.payload
+        if payload.get("tool") is None:
+            return self._plain(payload.get("message"))
+        tool = as_object(payload["tool"]) or {}
+        name, arguments = tool.get("name"), as_object(tool.get("arguments") or {})
+        if isinstance(name, str) and arguments is not None:
+            return self._called(name, arguments)
+        return _saying("the message names a tool in a way that is none: expected {name, arguments}")
 
     def _called(self, name: str, arguments: JsonObject) -> Body:
         offered = self._offered.get(name)
