@@ -85,6 +85,7 @@ class WholeRequest(RequestResponseCycle):
     chunked_encoding = None
     expected_content_length = 0
     body = bytearray()
+    left_nothing = False
     _event: asyncio.Event | None = None
     _read = False
 
@@ -302,14 +303,14 @@ class FastConnection(HttpConnection):
             self._start_asgi_task(whole, partial(_call_and_part, self._app))
 
     async def _serve(self) -> None:
-        """Serve one request after the other, up to one that has to wait: what that leaves in its task ends with it."""
+        """Serve one request after the other, up to one that waits and may leave something in its task: it ends then."""
         while (whole := self._next) is not None:
             self._next = None
             context = copy_context()
             app = self._app_for(whole, context)
             waited = app is not None and await _apart(whole.run_asgi(app), context)
             whole.let_go()
-            if waited or self.transport.is_closing():
+            if (waited and not whole.left_nothing) or self.transport.is_closing():
                 return
             del whole, context, app
             self._wake = self.loop.create_future()

@@ -49,11 +49,14 @@ class Whole(Protocol):
         headers: as `limits.map_headers` gives them, without `content-length`.
         memo: for whoever reads the headers: what it made of them, for the next request that has the same. What lies
             there under `SERVE` is given that request rather than that the app is called; see `Serve`.
+        left_nothing: to be set when what was awaited for the request has left nothing behind in its task (no scope, no
+            mark, no callback): the next request may have that task then.
     """
 
     content: bytes
     headers: dict[bytes, bytes]
     memo: dict[Any, Any]
+    left_nothing: bool
 
     def answer(self, status: int, body: bytes) -> bool:
         """Send a whole JSON answer; `False` says that it has to go through `send`, as if this had not been asked."""

@@ -160,6 +160,8 @@ async def _serve_waiting(host: Watcher, plain: PlainCall, whole: Whole | None, w
         reply = error_reply(plain.asked(), revoked())
     if late.exchange is not None or not _is_sent(whole, reply):
         await send_reply(host.streams, late.exchange or ways.exchange(ways.hop()), reply, headers_of(reply))
+    elif whole is not None and plain.entry.delegate is not None:
+        whole.left_nothing = True  # no author's code has run here, and what we do in a task ends with the call
 
 
 def _is_sent(whole: Whole | None, reply: Reply) -> bool:

@@ -1,5 +1,6 @@
 """Requests that go the short way are answered byte for byte as on the long one, and disturb nobody's order or end."""
 
+import asyncio
 import contextlib
 import json
 import re
@@ -346,6 +347,29 @@ async def test_context_variables_do_not_go_from_one_request_to_the_next():
     async with talking(app) as talk:
         for body in (b"a", b"b", b"c"):
             assert (await talk.ask(request(body))).endswith(b"nothing")
+
+
+@pytest.mark.parametrize("leaves_nothing", [True, False])
+async def test_a_request_that_has_waited_leaves_its_task_to_the_next_one_if_it_says_that_it_may(leaves_nothing: bool):
+    tasks: list[object] = []
+    found: list[str] = []
+
+    def serve(whole: Whole) -> Any:
+        async def rest() -> None:
+            found.append(remembered.get())
+            remembered.set("something")
+            await anyio.lowlevel.checkpoint()
+            tasks.append(asyncio.current_task())
+            whole.answer(200, b"later")
+            whole.left_nothing = leaves_nothing
+
+        return rest()
+
+    async with talking(Leaving(serve)) as talk:
+        for _ in range(5):
+            await talk.ask(request(b"{}"))
+    assert len(set(tasks)) == (1 if leaves_nothing else 3)
+    assert found == ["nothing"] * 3
 
 
 async def test_an_app_learns_that_its_client_has_left():
