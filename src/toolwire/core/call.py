@@ -1,6 +1,7 @@
 """Who calls which tool with what, until when; it does not know how the call came in."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from toolwire.core.jsontypes import JsonObject
 
@@ -84,6 +85,10 @@ class Call(Struct, frozen=True, omit_defaults=True):
     parent: str | None = None
     depth: int = 0
     claimed_as: str = ""
+
+    def at_rest(self, claimed_as: str) -> "Call":
+        """The call as it is stored: what its key's claim is called stands for the key, which nobody reads again."""
+        return replace(self, idempotency_key="", claimed_as=claimed_as)
 
     @property
     def durable(self) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from toolwire.core.call import Call
 from toolwire.core.errors import IdempotencyKeyReused, InvalidParam
@@ -80,10 +79,8 @@ def scope_of(call: Call) -> str:
 
 
 def at_rest(call: Call) -> Call:
-    """A call as it is stored: what its key's claim is called stands for the key, which nobody needs to read again."""
-    if call.idempotency_key is None or call.claimed_as:
-        return call
-    return replace(call, idempotency_key="", claimed_as=scope_of(call))
+    """See `Call.at_rest`; a call without a key, or one that was read from the store, is at rest as it is."""
+    return call if call.idempotency_key is None or call.claimed_as else call.at_rest(scope_of(call))
 
 
 def fingerprint_of(call: Call) -> str:

@@ -81,7 +81,7 @@ class Course:
         except Exception as error:  # noqa: BLE001 - logged there
             result = failure_of(call, error)
         finally:
-            if record.call.durable:  # it may have become a task
+            if durable or (record.call is not call and record.call.durable):  # it may have become a task
                 await self._end_durably(record, result)
             else:
                 self.release(record, end_of(record, result))

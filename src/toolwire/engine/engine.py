@@ -302,7 +302,7 @@ class Engine:
     ) -> Work:
         """All that claims a call."""
         if claim is not None:
-            record.key_ttl_s = claim.ttl_s
+            record.key_ttl_s, record.claimed_as = claim.ttl_s, scope
             # A pending record outlives its TTL until its call ends (D7).
             ends = max(claim.expires_at, self._course.last_moment(record) + 60)
             ops = [*ops, Put("claim", "", scope, encode_claim(claim), version, ends)]

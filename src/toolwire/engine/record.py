@@ -86,6 +86,7 @@ class Record:
         ending_at: when a durable call has ended, as the store has it.
         delegate: whoever takes part in the commit of the end, if somebody does.
         scope: what the handler runs in; `None` until it does.
+        claimed_as: what its key's claim is called, where that is known here.
         key_ttl_s: how long its key stands for it, where that is known here.
         slow: told once when the call is not over within a tick of its beginning.
         verdict: what the call ends with when its handler was stopped.
@@ -111,6 +112,7 @@ class Record:
     slow: "Callable[[Record], None] | None" = None
     watcher: Watched | None = None
     key_ttl_s: float | None = None
+    claimed_as = ""
     confidential = False
     seq = 0
     _last_progress = float("-inf")
@@ -264,9 +266,11 @@ class Record:
 
     def stored_as(self, status: str, completed_at: float | None, result: Result | None) -> CallRecord:
         """The record as it goes into the store with an end that it has not had yet."""
-        told, secret = self.told(), self.confidential
+        call, told, secret = self.call, self.told(), self.confidential
+        if self.claimed_as and not call.claimed_as:
+            call = call.at_rest(self.claimed_as)
         return CallRecord(
-            self.call, status, self.created_at, completed_at, result,
+            call, status, self.created_at, completed_at, result,
             told=told, confidential=secret, started_at=self.started_at,
         )  # fmt: skip
 

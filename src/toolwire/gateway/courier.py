@@ -258,7 +258,7 @@ class Courier:
             channel.durable = call.durable
             if caller.session_id is not None:
                 channel.keep_in_stream()
-            if channel.kept_in_stream or not call.durable:
+            if channel.kept_in_stream or not channel.durable:
                 self._channels.keep(channel)
         elif not channel.kept_in_stream:
             channel.keep_in_stream()

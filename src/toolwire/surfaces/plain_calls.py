@@ -139,7 +139,7 @@ def serve_plain(host: Watcher, plain: PlainCall, whole: Whole | None, ways: "Way
         whole: the request, where it has a short way for its answer.
         ways: the ways for answers that need more than that.
     """
-    if plain.call.durable or not is_over_at_once(plain.entry):
+    if not is_over_at_once(plain.entry) or plain.call.durable:
         return _serve_waiting(host, plain, whole, ways)
     reply = _answer_at_once(host.engine, plain)
     if _is_sent(whole, reply):
