@@ -11,15 +11,19 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
 
-import msgspec
-from msgspec import NODEFAULT, Struct
-from msgspec import inspect as shapes
+ROOT: Final = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 
-from toolwire.core.jsontypes import MAX_DEPTH
-from toolwire.wire import card_messages
-from toolwire.wire.card import REPLACED
+import msgspec  # noqa: E402 - a script finds its neighbours like that
+from msgspec import NODEFAULT, Struct  # noqa: E402
+from msgspec import inspect as shapes  # noqa: E402
 
-TARGET: Final = Path(__file__).resolve().parents[1] / "packages" / "card-sdk" / "src" / "protocol.ts"
+from scripts.made_file import write_or_check  # noqa: E402
+from toolwire.core.jsontypes import MAX_DEPTH  # noqa: E402
+from toolwire.wire import card_messages  # noqa: E402
+from toolwire.wire.card import REPLACED  # noqa: E402
+
+TARGET: Final = ROOT / "packages" / "card-sdk" / "src" / "protocol.ts"
 CONSTANTS: Final = (
     "PROTOCOL",
     "MAX_MESSAGE_BYTES",
@@ -48,14 +52,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 def main(arguments: list[str]) -> int:
     """Write the file, or with `--check` say whether it is current; the exit code."""
-    text = protocol_text()
-    if "--check" not in arguments:
-        TARGET.write_text(text, "utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text("utf-8") == text:
-        return 0
-    print(f"{TARGET.name} is not current: run python scripts/make_card_types.py", file=sys.stderr)
-    return 1
+    return write_or_check(TARGET, protocol_text(), arguments, "scripts/make_card_types.py")
 
 
 def protocol_text() -> str:

@@ -15,6 +15,7 @@ import anyio  # noqa: E402 - a script finds its neighbours like that
 import msgspec  # noqa: E402
 
 from scripts.build_web import run  # noqa: E402
+from scripts.made_file import write_or_check  # noqa: E402
 from toolwire.cli.host import open_host  # noqa: E402
 from toolwire.config import Config  # noqa: E402
 from toolwire.surfaces.openapi import document_of  # noqa: E402
@@ -26,14 +27,7 @@ OPTIONS: Final = ("--default-non-nullable=false", "--empty-objects-unknown")
 
 def main(arguments: list[str]) -> int:
     """Write the file, or with `--check` say whether it is current; the exit code."""
-    text = schema_text()
-    if "--check" not in arguments:
-        TARGET.write_text(text, "utf-8")
-        return 0
-    if TARGET.exists() and TARGET.read_text("utf-8") == text:
-        return 0
-    print(f"{TARGET.name} is not current: run python scripts/make_web_types.py", file=sys.stderr)
-    return 1
+    return write_or_check(TARGET, schema_text(), arguments, "scripts/make_web_types.py")
 
 
 def schema_text() -> str:
