@@ -19,13 +19,12 @@ from toolwire.canvas.shown import Shown
 from toolwire.canvas.workspaces import Workspace, Workspaces
 from toolwire.core.board import Arrow, Board, Card, PutArrow, PutCard, apply
 from toolwire.core.ids import new_id
-from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
+from toolwire.surfaces.described import described, event_stream, header
 from toolwire.surfaces.event_stream import EventStream
-from toolwire.surfaces.feed import Feed, Moment
+from toolwire.surfaces.feed import Feed
 from toolwire.surfaces.rest import answer, done
 from toolwire.wire.answers.boards import BoardMoment, WorkspaceExport, WorkspaceList, WorkspaceSummary
 from toolwire.wire.answers.boards import Workspace as ShownWorkspace
-from toolwire.wire.sse import event
 
 SEEN = header("If-Match", 'refuse when the workspace has another version than this, such as "3"')
 
@@ -165,17 +164,7 @@ class WorkspaceRoutes:
         """Do again what was taken back last."""
         return await self._step(request, "redo")
 
-    @marked(
-        Described(
-            keys=("oag",),
-            parameters=(
-                header("Last-Event-ID", "go on after this event"),
-                query("after", "the same, where no header can be sent"),
-            ),
-            others={200: Answers("events, for as long as the reader stays", {EVENTS: BoardMoment})},
-            enveloped=False,
-        )
-    )
+    @event_stream("oag", BoardMoment)
     async def events(self, request: Request) -> Response:
         """What happens in a workspace, as an event stream; `Last-Event-ID` goes on where a reader left off."""
         workspace = self._workspace(request, self._reader.owner(request))
@@ -184,7 +173,7 @@ class WorkspaceRoutes:
 
         async def next_frame() -> bytes | None:
             moment = await follower.next()
-            return None if moment is None else _frame(moment)
+            return None if moment is None else moment.frame()
 
         return EventStream(next_frame, hold=self._reader.hold(request))
 
@@ -198,10 +187,6 @@ class WorkspaceRoutes:
     async def _step(self, request: Request, direction: Direction) -> Response:
         visitor = self._reader.owner(request)
         return answer(self._shown.workspace(await self._editor.step(request, visitor, direction)))
-
-
-def _frame(moment: Moment) -> bytes:
-    return event(msgspec.json.encode({"type": moment.kind, **moment.data}), moment.id)
 
 
 def _as_new(board: Board) -> Board:

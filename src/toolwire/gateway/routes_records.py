@@ -23,14 +23,12 @@ from toolwire.gateway.agents import Agents
 from toolwire.gateway.call_feed import CALL, CallFeed
 from toolwire.gateway.rest import Reader
 from toolwire.gateway.shown_calls import ShownCalls, status_shown
-from toolwire.surfaces.described import EVENTS, Answers, Described, described, header, marked, query
+from toolwire.surfaces.described import described, event_stream, query
 from toolwire.surfaces.event_stream import EventStream
-from toolwire.surfaces.feed import Moment
 from toolwire.surfaces.rest import answer, query_number
 from toolwire.wire.answers.calls import TaskStatus
 from toolwire.wire.answers.records import CallNews, CallPage, WholeCall
 from toolwire.wire.answers.times import Time
-from toolwire.wire.sse import event
 
 MAX_CALLS: Final = 200
 USUAL_CALLS: Final = 50
@@ -149,18 +147,7 @@ class RecordRoutes:
             raise CallNotFound(f"no call {call_id!r} of yours; it may have been forgotten since")
         return answer(self._shown.whole(found))
 
-    @marked(
-        Described(
-            keys=("oag",),
-            parameters=(
-                *_FILTERS,
-                header("Last-Event-ID", "go on after this event"),
-                query("after", "the same, where no header can be sent"),
-            ),
-            others={200: Answers("events, for as long as the reader stays", {EVENTS: CallNews})},
-            enveloped=False,
-        )
-    )
+    @event_stream("oag", CallNews, _FILTERS)
     async def events(self, request: Request) -> Response:
         """The owner's calls as they begin, go on and end; `Last-Event-ID` goes on where a reader left off."""
         identity = self._reader.identify(request, "oag")
@@ -171,7 +158,7 @@ class RecordRoutes:
         async def next_frame() -> bytes | None:
             while (moment := await follower.next()) is not None:
                 if moment.kind != CALL or wanted.fits_shown(moment.data):
-                    return _frame(moment)
+                    return moment.frame()
             return None
 
         return EventStream(next_frame, hold=self._reader.hold(identity))
@@ -209,7 +196,3 @@ def _time(request: Request, name: str) -> float | None:
     if at is None or at.tzinfo is None:
         raise InvalidParam(f"{name} is a time such as 2026-01-31T12:00:00.000Z, not {text!r}", param=name)
     return at.timestamp()
-
-
-def _frame(moment: Moment) -> bytes:
-    return event(msgspec.json.encode({"type": moment.kind, **moment.data}), moment.id)

@@ -85,6 +85,20 @@ def described(
     return marked(Described(answers, status or usual, kinds, body, parameters=parameters, errors=tuple(errors.split())))
 
 
+def event_stream(keys: str, event: Any, parameters: tuple[Parameter, ...] = ()) -> Callable[[Handler], Handler]:
+    """Say that a handler answers events without end, and goes on where a reader left off.
+
+    Args:
+        keys: as for `described`.
+        event: the type of an event's data.
+        parameters: as for `described`, besides those that say where to go on.
+    """
+    kinds: tuple[Any, ...] = tuple(keys.split())
+    where = header("Last-Event-ID", "go on after this event"), query("after", "the same, where no header can be sent")
+    events = Answers("events, for as long as the reader stays", {EVENTS: event})
+    return marked(Described(keys=kinds, parameters=(*parameters, *where), others={200: events}, enveloped=False))
+
+
 def marked(description: Described) -> Callable[[Handler], Handler]:
     """Say what a handler takes and answers, where `described` has no words for it."""
 

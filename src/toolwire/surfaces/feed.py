@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
+from toolwire.wire.sse import event
 
 KEPT_MOMENTS = 1024
 """For each subject, of those that happened since somebody first looked at it."""
@@ -25,6 +26,10 @@ class Moment(Struct, frozen=True):
     id: str
     kind: str
     data: JsonObject
+
+    def frame(self) -> bytes:
+        """The moment as an event of an event stream; its kind is the data's `type`."""
+        return event(_encode({"type": self.kind, **self.data}), self.id)
 
 
 _encode = msgspec.json.Encoder().encode
