@@ -106,6 +106,19 @@ def test_a_key_is_shown_once_and_refused_once_it_is_revoked(screen: Screen) -> N
     expect(page.get_by_text(key)).to_have_count(0)
 
 
+def test_a_new_agent_is_listed_and_its_key_shown_once(screen: Screen) -> None:
+    page = screen.window("/gateway/agents")
+    page.get_by_role("button", name="New agent").click()
+    dialog = page.get_by_role("dialog", name="New agent")
+    dialog.get_by_label("Name").fill("helper")
+    dialog.get_by_role("button", name="New agent").click()
+    key = page.get_by_role("dialog").get_by_role("region").text_content() or ""
+    assert key.startswith("agk_")
+    page.get_by_role("button", name="Close").last.click()
+    expect(page.get_by_role("link", name="helper")).to_be_visible()
+    expect(page.get_by_text(key)).to_have_count(0)
+
+
 def test_a_webhook_is_made_watched_and_told_again(screen: Screen) -> None:
     with receiver() as told:
         told.status = 500

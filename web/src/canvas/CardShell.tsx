@@ -11,6 +11,7 @@ import { useActivity } from "../calls/activity.ts";
 import { CardBody } from "../cards/CardBody.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalBody } from "../terminals/TerminalBody.tsx";
+import "../ui/title-bar.css";
 import { SIDES } from "./handles.ts";
 import { KIND_ICONS, LEAST } from "./kinds.ts";
 import { NoteBody } from "./NoteBody.tsx";
@@ -35,7 +36,7 @@ export const CardShell = memo(function CardShell({ id, selected }: NodeProps) {
       onPointerLeave={() => setHovered(false)}
     >
       {isOnly ? <NodeResizer {...LEAST[card.kind]} onResizeEnd={(_, size) => resized(id, size)} /> : null}
-      <header className="card-shell-head">
+      <header className="title-bar card-shell-head">
         <Icon aria-hidden size={16} className={`kind-${card.kind}`} />
         <h3 onDoubleClick={() => openWindow({ is: "rename", card: id })}>{card.title}</h3>
         <ActivityWords activity={activity} />

@@ -10,6 +10,7 @@ import { CardPanel } from "../cards/CardPanel.tsx";
 import { useText } from "../i18n/text.ts";
 import { TerminalPanel } from "../terminals/TerminalPanel.tsx";
 import { IconButton } from "../ui/Button.tsx";
+import "../ui/title-bar.css";
 
 export function Inspector() {
   const text = useText();
@@ -21,7 +22,7 @@ export function Inspector() {
   const [from, to] = arrow ? [board.cards[arrow.source], board.cards[arrow.target]] : [];
   return (
     <aside className="inspector" aria-label={text("inspector.label")}>
-      <header className="inspector-head">
+      <header className="title-bar inspector-head">
         <h2>{card ? card.title : `${from?.title ?? ""} → ${to?.title ?? ""}`}</h2>
         <IconButton icon={X} label={text("ui.close")} onClick={() => select(undefined)} />
       </header>

@@ -1,32 +1,33 @@
 /** All agents of the gateway, and registering one. */
 
-import { Bot, Plus } from "lucide-react";
+import { Bot } from "lucide-react";
 import { useState } from "react";
 import { api, ask } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
 import { useText } from "../i18n/text.ts";
 import { AskedView } from "../ui/AskedView.tsx";
 import { Badge } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { Empty } from "../ui/Empty.tsx";
 import { TextField } from "../ui/Field.tsx";
 import { type Agent, readAgents } from "./agents.ts";
 import "./agents-page.css";
 import { FormDialog } from "./FormDialog.tsx";
+import { MakeSecret, type Making } from "./MakeSecret.tsx";
 import { PageFrame } from "./PageFrame.tsx";
 import { PageLink } from "./PageLink.tsx";
-import { SecretDialog } from "./SecretDialog.tsx";
 import { useSending } from "./useSending.ts";
 
 export function AgentsPage() {
   const text = useText();
   const asked = useAsked("agents", readAgents);
-  const [isMaking, setIsMaking] = useState(false);
-  const [secret, setSecret] = useState<string>();
   const make = (
-    <Button tone="primary" icon={Plus} onClick={() => setIsMaking(true)}>
-      {text("gateway.agents.new")}
-    </Button>
+    <MakeSecret
+      title={text("gateway.agents.new")}
+      text={text("gateway.agent.created")}
+      label={text("gateway.agent.key")}
+      form={(making) => <NewAgent {...making} />}
+      onMade={() => void asked.again()}
+    />
   );
   return (
     <PageFrame title={text("gateway.agents.title")} text={text("gateway.agents.text")} actions={make}>
@@ -45,24 +46,6 @@ export function AgentsPage() {
           )
         }
       </AskedView>
-      {isMaking ? (
-        <NewAgent
-          onClose={() => setIsMaking(false)}
-          onMade={(key) => {
-            setSecret(key);
-            void asked.again();
-          }}
-        />
-      ) : null}
-      {secret ? (
-        <SecretDialog
-          title={text("gateway.agents.new")}
-          text={text("gateway.agent.created")}
-          label={text("gateway.agent.key")}
-          secret={secret}
-          onClose={() => setSecret(undefined)}
-        />
-      ) : null}
     </PageFrame>
   );
 }
@@ -89,14 +72,13 @@ function AgentRow({ agent }: { readonly agent: Agent }) {
   );
 }
 
-function NewAgent({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: (key: string) => void }) {
+function NewAgent({ onClose, onMade }: Making) {
   const text = useText();
   const sending = useSending();
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
   const submit = async (): Promise<void> => {
     const made = await ask(api.POST("/api/v1/agents", { body: { name, description: description || null } }));
-    onClose();
     onMade(made.agent_key);
   };
   return (

@@ -1,6 +1,6 @@
 /** The owner's keys, and the applications that were let in with OAuth. */
 
-import { KeyRound, Plus } from "lucide-react";
+import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { api, ask, type Schemas } from "../api/client.ts";
 import { useAsked } from "../api/useAsked.ts";
@@ -16,8 +16,8 @@ import { When } from "../ui/When.tsx";
 import { type Agent, readAgents } from "./agents.ts";
 import { FormDialog } from "./FormDialog.tsx";
 import { GrantList } from "./GrantList.tsx";
+import { MakeSecret, type Making } from "./MakeSecret.tsx";
 import { PageFrame } from "./PageFrame.tsx";
-import { SecretDialog } from "./SecretDialog.tsx";
 import { useSending } from "./useSending.ts";
 
 type Key = Schemas["Key"];
@@ -36,37 +36,21 @@ async function readKeys(): Promise<Known> {
 export function KeysPage() {
   const text = useText();
   const asked = useAsked("keys", readKeys);
-  const [isMaking, setIsMaking] = useState(false);
-  const [secret, setSecret] = useState<string>();
   const [revoking, setRevoking] = useState<Key>();
   const make = (
-    <Button tone="primary" icon={Plus} disabled={asked.data === undefined} onClick={() => setIsMaking(true)}>
-      {text("gateway.keys.new")}
-    </Button>
+    <MakeSecret
+      title={text("gateway.keys.new")}
+      text={text("gateway.keys.shown_once")}
+      label={text("gateway.keys.key")}
+      disabled={asked.data === undefined}
+      form={(making) => <NewKey agents={asked.data?.agents ?? []} {...making} />}
+      onMade={() => void asked.again()}
+    />
   );
   return (
     <PageFrame title={text("gateway.keys.title")} text={text("gateway.keys.text")} actions={make}>
       <AskedView asked={asked}>{(known) => <KeyTable known={known} onRevoke={setRevoking} />}</AskedView>
       <GrantList />
-      {isMaking ? (
-        <NewKey
-          agents={asked.data?.agents ?? []}
-          onClose={() => setIsMaking(false)}
-          onMade={(key) => {
-            setSecret(key);
-            void asked.again();
-          }}
-        />
-      ) : null}
-      {secret ? (
-        <SecretDialog
-          title={text("gateway.keys.new")}
-          text={text("gateway.keys.shown_once")}
-          label={text("gateway.keys.key")}
-          secret={secret}
-          onClose={() => setSecret(undefined)}
-        />
-      ) : null}
       {revoking ? (
         <ConfirmDialog
           title={text("gateway.keys.revoke")}
@@ -130,10 +114,8 @@ function KeyTable({ known, onRevoke }: { readonly known: Known; readonly onRevok
   );
 }
 
-interface NewKeyProps {
+interface NewKeyProps extends Making {
   readonly agents: readonly Agent[];
-  readonly onClose: () => void;
-  readonly onMade: (key: string) => void;
 }
 
 const KINDS: readonly Kind[] = ["bak", "agk", "oag"];
@@ -147,7 +129,6 @@ function NewKey({ agents, onClose, onMade }: NewKeyProps) {
   const submit = async (): Promise<void> => {
     const body = { kind, name, agent_id: kind === "oag" ? null : agent };
     const made = await ask(api.POST("/api/v1/keys", { body }));
-    onClose();
     onMade(made.key);
   };
   return (

@@ -6,6 +6,7 @@ import { useRef } from "react";
 import { useBoard } from "../board/store.ts";
 import { useText } from "../i18n/text.ts";
 import { IconButton } from "../ui/Button.tsx";
+import "../ui/title-bar.css";
 import { showLarge, useTerminals } from "./store.ts";
 import { TerminalPane } from "./TerminalPane.tsx";
 
@@ -27,7 +28,7 @@ export function LargeTerminal() {
             if (event.target instanceof Element && event.target.closest(".terminal-view")) event.preventDefault();
           }}
         >
-          <header className="terminal-large-head">
+          <header className="title-bar terminal-large-head">
             <Dialog.Title asChild>
               <h2>{card.title}</h2>
             </Dialog.Title>
