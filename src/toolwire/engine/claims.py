@@ -90,8 +90,11 @@ def fingerprint_of(call: Call) -> str:
         InvalidParam: the arguments are not JSON, or nested too deeply.
     """
     try:
-        subject = (call.tool, _plain(call.arguments), [msgspec.to_builtins(a) for a in call.attachments])
-        return hashlib.sha256(_canonical(subject)).hexdigest()
+        attachments = [msgspec.to_builtins(a) for a in call.attachments]
+        subject = _canonical((call.tool, call.arguments, attachments))
+        if b".0" in subject:  # perhaps a whole number that was written as a fraction
+            subject = _canonical((call.tool, _plain(call.arguments), attachments))
+        return hashlib.sha256(subject).hexdigest()
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidParam(f"these arguments cannot be kept as JSON: {error}", param="arguments") from None
 
