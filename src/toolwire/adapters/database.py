@@ -115,6 +115,7 @@ def open_for_writing(path: Path, max_bytes: int | None = None) -> sqlite3.Connec
             on_failure.callback(connection.close)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA temp_store = MEMORY")  # statements of many rows keep old pages, else in a file
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             connection.execute(f"PRAGMA cache_size = -{CACHED_KIB}")
             connection.execute(f"PRAGMA journal_size_limit = {MAX_IDLE_WAL_BYTES}")
