@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 from toolwire.adapters.database import unavailable
-from toolwire.adapters.group import Apply, Claim, Sweep, Ticket, decide, roll_back, settle, tell_all, write
+from toolwire.adapters.group import Ticket, decide, roll_back, settle, tell_all, write
 from toolwire.adapters.plan import Identity, Plan
 from toolwire.adapters.queries import SQL
-from toolwire.adapters.redo import RedoLog, encode, new_generation
+from toolwire.adapters.redo import RedoLog, new_generation
 from toolwire.core.errors import StoreConflict, StoreUnavailable
-from toolwire.core.ports import Clock, Op
+from toolwire.core.ports import Clock
 
 logger = logging.getLogger("toolwire.store")
 
@@ -120,7 +120,7 @@ class Committer:
         generation = new_generation()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            write(self._connection, self._plan.effects, self._clock.now())
+            write(self._connection, self._plan.effects)
             self._connection.execute(SQL["set_generation"], (generation,))
             self._connection.execute("COMMIT")
         except Exception as error:  # whatever it is, it must not end the thread
@@ -145,41 +145,31 @@ class Committer:
 
     def _log(self, tickets: Sequence[Ticket]) -> bool:
         """Log a group; `False` says that it has to go the other way, and nothing has been done."""
-        batches: list[tuple[Ticket, tuple[Op, ...]]] = []
-        encoded: list[bytes] = []
-        for ticket in tickets:
-            work = ticket.work
-            if isinstance(work, Apply | Claim | Sweep):
-                return False
-            try:
-                encoded.append(encode(work))
-            except ValueError:
-                return False
-            batches.append((ticket, work))
-        size = sum(map(len, encoded))
-        if not (self._redo.has_room(size) or self._make_room(size)):
+        batches = [(ticket, work) for ticket in tickets if isinstance(work := ticket.work, tuple)]
+        if len(batches) < len(tickets):
             return False
-        now = self._clock.now()
+        now, works = self._clock.now(), [work for _, work in batches]
         try:
+            record = self._redo.record_of(now, works)
+            if not self._redo.has_room(record):
+                self.apply()
+                record = self._redo.record_of(now, works)
+                if not (self._trusts_database and self._redo.has_room(record)):
+                    return False
             decide(self._connection, self._plan, batches, now)
-        except sqlite3.Error:
+        except (ValueError, StoreUnavailable, sqlite3.Error):
             return False
-        accepted = [transaction for ticket, transaction in zip(tickets, encoded, strict=True) if ticket.error is None]
+        accepted = [work for ticket, work in batches if ticket.error is None]
         if not accepted:
             return True
+        if len(accepted) < len(works):
+            record = self._redo.record_of(now, accepted)
         self.behind = True
         try:
-            self._redo.append(now, accepted)
+            self._redo.append(record)
         except OSError as error:
             self._do_without_log(tickets, error)
         return True
-
-    def _make_room(self, size: int) -> bool:
-        try:
-            self.apply()
-        except StoreUnavailable:
-            return False
-        return self._trusts_database and self._redo.has_room(size)
 
     def _do_without_log(self, tickets: Sequence[Ticket], error: OSError) -> None:
         """The log does not take a group that is planned already: the database takes all there is, or nothing of it."""

@@ -132,18 +132,19 @@ def _claim(connection: sqlite3.Connection, claim: Claim, now: float) -> list[Lea
 def _transact(connection: sqlite3.Connection, batches: Sequence[tuple[Ticket, tuple[Op, ...]]], now: float) -> None:
     plan = Plan()
     decide(connection, plan, batches, now)
-    write(connection, plan.effects, now)
+    write(connection, plan.effects)
 
 
 def decide(
     connection: sqlite3.Connection, plan: Plan, batches: Sequence[tuple[Ticket, tuple[Op, ...]]], now: float
 ) -> None:
     """Add the transactions of a group to `plan`, and note in the ticket of each whether it conflicts."""
-    records, streams = plan.unknown(ops for _, ops in batches)
-    versions = _lookup(connection, "versions", records, now)
+    records, streams = plan.unknown((ops for _, ops in batches), now)
+    identities = list(records)
+    versions = _lookup(connection, "versions", [(*identity, then) for identity, then in records.items()])
     last_seqs = _lookup(connection, "last_seqs", [(stream,) for stream in streams])
     plan.begin(
-        dict.fromkeys(records, 0) | {records[place]: version for place, version in versions},
+        dict.fromkeys(identities, 0) | {identities[place]: version for place, version in versions},
         dict.fromkeys(streams, 0) | {streams[place]: seq for place, seq in last_seqs},
         now,
     )
@@ -157,15 +158,15 @@ def decide(
 
 
 def _lookup(
-    connection: sqlite3.Connection, name: str, keys: Sequence[tuple[str, ...]], *more: float
+    connection: sqlite3.Connection, name: str, keys: Sequence[tuple[str | float, ...]]
 ) -> Iterator[tuple[int, int]]:
     """Pairs of a key's place in `keys` and the number found for it; a key with none is left out."""
     numbered = [(place, *key) for place, key in enumerate(keys)]
-    for cursor in _with_rows(connection, name, numbered, *more):
+    for cursor in _with_rows(connection, name, numbered):
         yield from _PAIRS.decode(cursor.fetchone()[0])
 
 
-def write(connection: sqlite3.Connection, effects: Effects, now: float) -> None:
+def write(connection: sqlite3.Connection, effects: Effects) -> None:
     """Write what was planned, into the transaction that is open."""
     steps: tuple[tuple[str, Sequence[tuple[Any, ...]]], ...] = (
         ("delete_records", list(effects.deleted)),
@@ -175,17 +176,14 @@ def write(connection: sqlite3.Connection, effects: Effects, now: float) -> None:
         ("delete_work", list(effects.acked)),
         ("put_work", list(effects.enqueued.values())),
         ("give_back_work", list(effects.given_back.values())),
+        ("put_next_records", list(effects.put_next.values())),
     )
     for name, rows in steps:
         for _ in _with_rows(connection, name, rows):
             pass
-    for _ in _with_rows(connection, "put_next_records", list(effects.put_next.values()), now):
-        pass
 
 
-def _with_rows(
-    connection: sqlite3.Connection, name: str, rows: Sequence[tuple[Any, ...]], *more: float
-) -> Iterator[sqlite3.Cursor]:
+def _with_rows(connection: sqlite3.Connection, name: str, rows: Sequence[tuple[Any, ...]]) -> Iterator[sqlite3.Cursor]:
     """Execute the query `name` for all of `rows`, as few times as that takes."""
     largest = STATEMENT_ROWS[-1]
     for start in range(0, len(rows), largest):
@@ -193,5 +191,4 @@ def _with_rows(
         size = next(size for size in STATEMENT_ROWS if size >= len(part))
         parameters = list(chain.from_iterable(part))
         parameters += [_EMPTY] * (len(part[0]) * (size - len(part)))
-        parameters += more
         yield connection.execute(for_rows(name, size), parameters)

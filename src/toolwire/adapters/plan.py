@@ -7,7 +7,7 @@ each one gives up the interpreter lock and has to win it back from a busy event 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from toolwire.core.errors import StoreConflict
 from toolwire.core.ports import Ack, Append, Del, Drop, Enqueue, Nack, Op, Put
@@ -17,17 +17,21 @@ Identity: TypeAlias = tuple[str, str, str]
 WorkId: TypeAlias = tuple[str, str]
 """Queue and id of an entry."""
 
+MAX_SEQ: Final = 2**63
+"""Beyond this the database has no number for a row."""
+
 
 class Effects:
     """What to write: first the deletions, then the rest. Each row is in the order of its query's columns.
 
-    `put` has a version for each record; `put_next` is for those that get the one after whatever there is.
+    `put` has a version for each record. `put_next` is for those whose version was not looked up: how much higher it is
+    to be than that of whatever is there, and when (Unix seconds) that must not have expired to count.
     """
 
     def __init__(self) -> None:
         self.deleted: dict[Identity, None] = {}
         self.put: dict[Identity, tuple[str, str, str, int, float | None, bytes]] = {}
-        self.put_next: dict[Identity, tuple[str, str, str, float | None, bytes]] = {}
+        self.put_next: dict[Identity, tuple[str, str, str, int, float | None, bytes, float]] = {}
         self.dropped: dict[str, None] = {}
         self.appended: dict[str, list[tuple[str, int, bytes]]] = {}
         self.acked: dict[WorkId, None] = {}
@@ -51,30 +55,36 @@ class Plan:
         self._now = 0.0
         self.effects = Effects()
 
-    def unknown(self, batches: Iterable[Sequence[Op]]) -> tuple[list[Identity], list[str]]:
+    def unknown(self, batches: Iterable[Sequence[Op]], now: float) -> tuple[dict[Identity, float], list[str]]:
         """The records and the streams of which the database's state decides about the next group.
 
-        Not so that of a record which is put once, or removed, whatever it is: the statement that does it finds out.
+        Not so that of a record which is put or removed whatever it is: the statement that does it finds out.
+
+        Returns:
+            For each record when (Unix seconds) it must not have expired to count; and the streams.
+
+        Raises:
+            ValueError: the database may not be able to hold something of the group.
         """
-        put, deleted, put_next = self.effects.put, self.effects.deleted, self.effects.put_next
-        records: dict[Identity, None] = {}
-        once: set[Identity] = set()
+        put, deleted, last_seqs = self.effects.put, self.effects.deleted, self._last_seqs
+        records: dict[Identity, float] = {}
         streams: dict[str, None] = {}
         for ops in batches:
             for op in ops:
-                if type(op) is Put:
-                    identity = (op.kind, op.owner, op.key)
-                    decides = op.expect is not None or identity in once or identity in put_next
-                    once.add(identity)
-                elif type(op) is Del and op.expect is not None:
-                    identity, decides = (op.kind, op.owner, op.key), True
-                else:
-                    if type(op) is Append and op.stream not in self._last_seqs:
+                if type(op) is Put or type(op) is Del:
+                    if op.expect is not None:
+                        identity = (op.kind, op.owner, op.key)
+                        if identity not in put and identity not in deleted:
+                            pending = self.effects.put_next.get(identity)
+                            records[identity] = now if pending is None else pending[6]
+                elif type(op) is Append:
+                    if op.stream not in last_seqs:
                         streams[op.stream] = None
-                    continue
-                if decides and identity not in put and identity not in deleted:
-                    records[identity] = None
-        return list(records), list(streams)
+                    if op.seq is not None and op.seq >= MAX_SEQ:
+                        raise ValueError(f"{op.seq} has more than 64 bits")
+                elif (type(op) is Enqueue or type(op) is Nack) and op.due != op.due:
+                    raise ValueError(f"{op.id!r} is due at a time that is not a number")
+        return records, list(streams)
 
     def begin(self, versions: Mapping[Identity, int], last_seqs: Mapping[str, int], now: float) -> None:
         """Begin a group.
@@ -89,8 +99,8 @@ class Plan:
         self._versions = dict(versions)
         self._last_seqs.update(last_seqs)
         for identity in self._versions.keys() & effects.put_next.keys():
-            kind, owner, key, expires_at, value = effects.put_next.pop(identity)
-            effects.put[identity] = (kind, owner, key, versions[identity] + 1, expires_at, value)
+            kind, owner, key, higher, expires_at, value, _ = effects.put_next.pop(identity)
+            effects.put[identity] = (kind, owner, key, versions[identity] + higher, expires_at, value)
 
     def add(self, ops: Sequence[Op]) -> None:
         """Add one transaction.
@@ -134,6 +144,8 @@ class Plan:
         """The version that a record has by now; `None` where nothing depends on it, for then it was not looked up."""
         if (row := self.effects.put.get(identity)) is not None:
             return 0 if row[4] is not None and row[4] <= self._now else row[3]
+        if (row := self.effects.put_next.get(identity)) is not None and row[4] is not None and row[4] <= self._now:
+            return 0
         return 0 if identity in self.effects.deleted else self._versions.get(identity)
 
     def _note(self, op: Op) -> None:
@@ -142,9 +154,12 @@ class Plan:
             identity = kind, owner, key = (op.kind, op.owner, op.key)
             version = self._version(identity)
             if version is None:
-                effects.put_next[identity] = (kind, owner, key, op.expires_at, op.value)
+                before = effects.put_next.get(identity)
+                higher, since = (1, self._now) if before is None else (before[3] + 1, before[6])
+                effects.put_next[identity] = (kind, owner, key, higher, op.expires_at, op.value, since)
             else:
                 effects.deleted.pop(identity, None)
+                effects.put_next.pop(identity, None)
                 effects.put[identity] = (kind, owner, key, version + 1, op.expires_at, op.value)
         elif type(op) is Del:
             identity = (op.kind, op.owner, op.key)

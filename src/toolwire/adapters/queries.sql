@@ -5,13 +5,13 @@
 -- has SQLite go through those rows and look each one up; `(a, b) IN (VALUES …)` would go through the table instead.
 
 -- name: versions
--- The versions of the wanted records that are there and have not expired, as one JSON text [[place, version], …].
--- Rows: place, kind, owner, key. Then: now.
+-- The versions of the wanted records that are there and had not expired then, as one JSON text [[place, version], …].
+-- Rows: place, kind, owner, key, then.
 SELECT json_group_array(json_array(wanted.column1, records.version))
-FROM (VALUES (?, ?, ?, ?)) AS wanted
+FROM (VALUES (?, ?, ?, ?, ?)) AS wanted
 CROSS JOIN records
 ON records.kind = wanted.column2 AND records.owner = wanted.column3 AND records.key = wanted.column4
-WHERE records.expires_at IS NULL OR records.expires_at > ?;
+WHERE records.expires_at IS NULL OR records.expires_at > wanted.column5;
 
 -- name: last_seqs
 -- The last `seq` of each wanted stream that has rows, as one JSON text [[place, seq], …].
@@ -39,13 +39,16 @@ ON CONFLICT (kind, owner, key) DO UPDATE
 SET version = excluded.version, expires_at = excluded.expires_at, value = excluded.value;
 
 -- name: put_next_records
--- Write whole records, each in the version after the one that is there; after an expired one the first.
--- Rows: kind, owner, key, expires_at, value. Then: now.
+-- Write whole records, each with a version so much higher than that of the one that is there, if it had not expired then.
+-- Rows: kind, owner, key, how much higher, expires_at, value, then.
 INSERT INTO records (kind, owner, key, version, expires_at, value)
-SELECT column1, column2, column3, 1, column4, column5 FROM (VALUES (?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
+SELECT column1, column2, column3, column4 + coalesce((
+    SELECT version FROM records
+    WHERE kind = column1 AND owner = column2 AND key = column3 AND (expires_at IS NULL OR expires_at > column7)
+), 0), column5, column6
+FROM (VALUES (?, ?, ?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
 ON CONFLICT (kind, owner, key) DO UPDATE
-SET version = iif(records.expires_at <= ?, 1, records.version + 1), expires_at = excluded.expires_at,
-    value = excluded.value;
+SET version = excluded.version, expires_at = excluded.expires_at, value = excluded.value;
 
 -- name: drop_streams
 -- Rows: stream.

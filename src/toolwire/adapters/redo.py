@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Raw
 
-from toolwire.core.ports import Append, Enqueue, Nack, Op
+from toolwire.core.ports import Op
 
 SUFFIX: Final = "-redo"
 """What the name of the database is followed by."""
@@ -36,7 +35,6 @@ CAPACITY: Final = 2**20
 
 _HEADER: Final = struct.Struct("<II")
 _SYNCHRONOUS: Final = getattr(os, "O_DSYNC", os.O_SYNC)
-_MAX_SEQ: Final = 2**63
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[int, float, list[list[Op]]]).decode
 
@@ -44,23 +42,6 @@ _decode = msgspec.msgpack.Decoder(tuple[int, float, list[list[Op]]]).decode
 def new_generation() -> int:
     """A number for the state that the database is in from now on; SQLite's integers have a sign."""
     return secrets.randbits(63)
-
-
-def encode(ops: Sequence[Op]) -> bytes:
-    """A transaction as it stands in the log.
-
-    Raises:
-        ValueError: the database may not be able to hold it.
-    """
-    for op in ops:
-        if (type(op) is Enqueue or type(op) is Nack) and op.due != op.due:
-            raise ValueError("a time that is not a number")
-        if type(op) is Append and op.seq is not None and op.seq >= _MAX_SEQ:
-            raise ValueError("a number of more than 64 bits")
-    try:
-        return _encode(ops)
-    except (TypeError, OverflowError) as error:
-        raise ValueError(str(error)) from error
 
 
 class RedoLog:
@@ -76,22 +57,32 @@ class RedoLog:
         self._generation = 0
         self.size = 0
 
-    def has_room(self, size: int) -> bool:
-        """Whether transactions of `size` bytes still fit in."""
-        return self.size + size + 64 <= CAPACITY
-
-    def append(self, now: float, transactions: Sequence[bytes]) -> None:
-        """Add a group; when this returns, it survives a loss of power.
+    def record_of(self, now: float, transactions: Sequence[Sequence[Op]]) -> bytes:
+        """A group as it stands in the log.
 
         Args:
-            now: when it was decided, Unix seconds.
-            transactions: from `encode`.
+            now: when it is decided, Unix seconds.
+            transactions: what it consists of.
+
+        Raises:
+            ValueError: it has what cannot be encoded, such as half a character.
+        """
+        try:
+            body = _encode((self._generation, now, transactions))
+        except (TypeError, OverflowError) as error:
+            raise ValueError(str(error)) from error
+        return _HEADER.pack(len(body), zlib.crc32(body)) + body
+
+    def has_room(self, record: bytes) -> bool:
+        """Whether a record still fits in."""
+        return self.size + len(record) <= CAPACITY
+
+    def append(self, record: bytes) -> None:
+        """Add a record of this generation; when this returns, it survives a loss of power.
 
         Raises:
             OSError: it is not in the log, as far as that can be seen to.
         """
-        body = _encode((self._generation, now, [Raw(transaction) for transaction in transactions]))
-        record = _HEADER.pack(len(body), zlib.crc32(body)) + body
         if self._file < 0:
             self._open()
         try:
