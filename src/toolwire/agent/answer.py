@@ -67,9 +67,9 @@ def unexpected_failure(message_id: str) -> Result:
 def _plain_text(content: tuple[Content, ...]) -> str | None:
     """The text that says it all, so that a large one does not travel twice; `None` where there is more to say."""
     match content:
-        case ():
-            return ""
         case (Text(text=text, annotations=None, meta=None),):
             return text
+        case ():
+            return ""
         case _:
             return None
