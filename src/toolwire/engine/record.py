@@ -76,7 +76,7 @@ class Record:
     `replayed` and `joined` are questions about a submission, not about the record: see `engine.Submission`.
 
     Attributes:
-        asker: asks the client behind the call; found by `core.asking.asker_of`.
+        make_asker: makes the `asker` of a call that nobody else has given one, should it ever ask.
         make_task: makes a task of the call, where its tool asks for that; found by `core.tasking.task_maker_of`.
         confidential: what it said is shown to nobody but its caller; see `core.confidential`.
         events: the latest `KEPT_EVENTS` of them; `None` until there is one.
@@ -107,7 +107,7 @@ class Record:
     scope: anyio.CancelScope | None = None
     verdict: Result | None = None
     timer: Timer | None = None
-    asker: Asker | None = None
+    make_asker: "Callable[[Record], Asker] | None" = None
     make_task: MakeTask | None = None
     slow: "Callable[[Record], None] | None" = None
     watcher: Watched | None = None
@@ -115,6 +115,7 @@ class Record:
     claimed_as = ""
     confidential = False
     seq = 0
+    _asker: Asker | None = None
     _last_progress = float("-inf")
     _waiting: list[Signal] | None = None
     _news: anyio.Event | None = None
@@ -128,6 +129,17 @@ class Record:
     def over(self) -> bool:
         """Whether the call has ended."""
         return self.result is not None
+
+    @property
+    def asker(self) -> Asker | None:
+        """What asks the client behind the call; found by `core.asking.asker_of`."""
+        if self._asker is None and self.make_asker is not None and self.result is None:
+            self._asker = self.make_asker(self)
+        return self._asker
+
+    @asker.setter
+    def asker(self, asker: Asker | None) -> None:
+        self._asker = asker
 
     def still_going(self) -> None:
         """See `deadline.Watched`."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from toolwire.core.asking import Question
 from toolwire.core.call import Call
 from toolwire.core.errors import Cancelled, InvalidArguments
-from toolwire.core.event import Finished, Progress, Stamped
+from toolwire.core.event import Progress
 from toolwire.core.ids import new_id
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.result import TOOL_FAILED, Failure, Result
@@ -72,23 +72,27 @@ def ask_by_task(record: Record, asking: Asking) -> None:
     """Have what a running call asks stand in its record, where whoever looks after its task finds and answers it."""
     record.asker = asking
     asking.way = Standing()
-
-    def hear(stamped: Stamped) -> None:
-        if isinstance(stamped.event, Finished):  # a thread may wait for the answer all the same
-            asking.fail_all(lambda: Cancelled("the call is over"))
-
-    record.listen(hear)
+    record.at_end(lambda _: asking.fail_all(_is_over))  # a thread may wait for the answer all the same
 
 
 def ask_by_record(engine: Engine) -> Observer:
     """Have what calls ask that go on without their requests stand in their records, where nobody else asks for them."""
 
-    def begins(record: Record) -> None:
+    def make_asker(record: Record) -> Asking:
         call = record.call
-        if call.outlives_request and record.asker is None:
-            ask_by_task(record, Asking(call.client_capabilities, engine.last_moment(record), repeats=True))
+        asking = Asking(call.client_capabilities, engine.last_moment(record), repeats=True)
+        ask_by_task(record, asking)
+        return asking
+
+    def begins(record: Record) -> None:
+        if record.call.outlives_request:
+            record.make_asker = make_asker  # most calls never ask
 
     return begins
+
+
+def _is_over() -> Cancelled:
+    return Cancelled("the call is over")
 
 
 def asking_of(found: Found) -> Asking | None:

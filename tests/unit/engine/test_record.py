@@ -5,8 +5,10 @@ import pytest
 
 from tests.contracts.stores import SettableClock
 from tests.unit.engine.fakes import call_of
+from toolwire.core.asking import asker_of
 from toolwire.core.event import Chunk, Event, Finished, Log, Progress, Stamped
 from toolwire.core.result import Text, failed, text_result
+from toolwire.engine.asking import Asking
 from toolwire.engine.deadline import Timekeeper
 from toolwire.engine.record import KEPT_EVENTS, Record, status_of
 
@@ -210,3 +212,34 @@ def test_a_record_is_stored_as_running_until_it_has_ended():
     ended = record.stored()
     assert (ended.status, ended.completed_at, ended.result) == ("canceled", 1000.0, record.result)
     assert ended.call == record.call
+
+
+def test_an_asker_is_made_when_the_call_asks_and_no_more_when_it_is_over():
+    made: list[Asking] = []
+
+    def make(record: Record) -> Asking:
+        made.append(Asking(record.call.client_capabilities, record.call.deadline))
+        return made[-1]
+
+    record, silent = new_record(), new_record()
+    record.make_asker = silent.make_asker = make
+    assert made == []
+    assert asker_of(record.emit) is asker_of(record.emit) is made[0]
+    silent.finish(text_result("done"))
+    assert asker_of(silent.emit) is None
+
+
+def test_whoever_waits_for_the_end_alone_is_told_of_it_once_whatever_the_others_do(caplog: pytest.LogCaptureFixture):
+    def fail(record: Record) -> None:
+        raise LookupError("not this one")
+
+    ended: list[Record] = []
+    record = new_record()
+    record.at_end(fail)
+    record.at_end(ended.append)
+    record.emit(Chunk(Text("a")))
+    assert ended == []
+    record.finish(text_result("done"))
+    record.finish(text_result("again"))
+    assert ended == [record]
+    assert "not this one" in caplog.text
