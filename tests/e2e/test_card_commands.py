@@ -148,6 +148,8 @@ async def test_a_card_that_is_run_twice_ends_with_words_where_it_was_begun_first
             await anyio.to_thread.run_sync(first.errors_say, "Ctrl-C stops it")
             with Process(["card", "dev", "word-counter", "--yes"], tmp_path) as second:
                 said = await anyio.to_thread.run_sync(first_to_end, first, second)
+                for running in (first, second):
+                    assert await anyio.to_thread.run_sync(running.stop) == 0
             assert "the card ends: another connection speaks for the card now" in said
             assert "Traceback" not in said
 

@@ -25,6 +25,8 @@ if sys.platform != "win32":
 
 GRACE_S: Final = 1.0
 """How long programs may take to end by themselves when they are told to."""
+CLEAN_S: Final = 0.5
+"""How much of that the program itself waits for all that it has started."""
 WRITE_S: Final = 5.0
 """How long a program may leave unread what is typed."""
 MAX_READ_BYTES: Final = 65_536
@@ -185,21 +187,27 @@ class PtyProcess:
     async def _end_all(self) -> None:
         if sys.platform == "win32":
             return
+        # A trap cleans up with programs that it only starts then, so they are not told as well. And what is in the
+        # foreground is hung up when the leader of the session ends: that is stopped until the others are done.
+        if self._process.poll() is None:
+            _send(self.pid, signal.SIGSTOP)
         with anyio.move_on_after(GRACE_S):
-            told: set[int] = set()
-            while (alive := await anyio.to_thread.run_sync(self._tell_to_end, told)) or self._process.poll() is None:
-                told |= alive
-                self._drain()
-                await anyio.sleep(_STEP_S)
+            for spared, patience_s in (({self.pid}, CLEAN_S), (set[int](), GRACE_S)):
+                await anyio.to_thread.run_sync(self._tell_to_end, spared)
+                with anyio.move_on_after(patience_s):
+                    while await anyio.to_thread.run_sync(self._is_left, spared):
+                        self._drain()
+                        await anyio.sleep(_STEP_S)
         await anyio.to_thread.run_sync(self._kill_all)
 
-    def _tell_to_end(self, told: set[int]) -> set[int]:
-        """Ask all to end, but those that were told already; says who is still there."""
-        alive = set(self._alive())
-        for pid in alive - told:
+    def _tell_to_end(self, spared: set[int]) -> None:
+        for pid in set(self._alive()) - spared:
             for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):
                 _send(pid, number)
-        return alive
+
+    def _is_left(self, spared: set[int]) -> bool:
+        """Whether somebody is there besides those."""
+        return not spared.issuperset(self._alive()) or (self.pid not in spared and self._process.poll() is None)
 
     def _kill_all(self) -> None:
         if self._process.poll() is None:
