@@ -149,6 +149,11 @@ class Wire:
             self._to_gateway.send_nowait({"type": "websocket.disconnect", "code": code})
             self._to_agent.close()
 
+    @property
+    def has_more(self) -> bool:
+        """See `Socket`."""
+        return self._from_gateway.statistics().current_buffer_used > 0
+
     async def send(self, data: bytes) -> None:
         """See `Socket`."""
         if self.gone:

@@ -41,6 +41,11 @@ class LinkLost(Exception):
 class Socket(Protocol):
     """An open link."""
 
+    @property
+    def has_more(self) -> bool:
+        """Whether `receive` would come back at once."""
+        ...
+
     async def send(self, data: bytes) -> None:
         """Send one message of text.
 
@@ -168,12 +173,16 @@ class Link:
             raise refusal(refused)
 
     def _take(self, frames: list[FromGateway], socket: Socket) -> None:
-        """Act on what came with one message; what is answered at once leaves at once, without waking the writer."""
+        """Act on what came with one message.
+
+        What is answered at once leaves when all that has come is taken, without waking the writer.
+        """
         outgoing = self._worker.outgoing
         outgoing.hold()
         for frame in frames:
             self._worker.take(frame)
-        outgoing.release(socket.send_now)
+        if not socket.has_more:
+            outgoing.release(socket.send_now)
 
     async def _write(self, socket: Socket) -> None:
         """Write whatever there is, a message at a time; that the link is gone is the reader's to tell."""

@@ -31,6 +31,11 @@ class _WebSocket:
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
+    @property
+    def has_more(self) -> bool:
+        waiting = self._connection.recv_messages.frames.queue
+        return bool(waiting) and waiting[-1].fin  # of a message in several frames there may be the first ones only
+
     async def send(self, data: bytes) -> None:
         try:
             await self._connection.send(data, text=True)

@@ -42,6 +42,8 @@ class Side:
         self.outgoing = send
         self.incoming = receive
 
+    has_more = False
+
     async def send(self, data: bytes) -> None:
         try:
             await self.outgoing.send(data)

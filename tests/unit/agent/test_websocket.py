@@ -9,11 +9,13 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from tests.unit.agent.rig import chat
 from tests.unit.agent.websocket_gateway import KEY, FakeGateway, port_of, running_gateway
 from toolwire.agent import Agent, Ctx
 from toolwire.agent.attach import target_of
 from toolwire.agent.websocket import link_url, websocket_opener
 from toolwire.core.errors import Forbidden, InvalidParam, Unauthorized
+from toolwire.wire.link import Deliver, encode_frames
 
 
 def echo_agent() -> Agent:
@@ -65,6 +67,24 @@ async def test_an_answer_of_many_megabytes_arrives() -> None:
         await gateway.deliver("msg_1")
         await gateway.until(lambda: len(gateway.replies()) == 1)
         assert len(gateway.replies()[0].payload["text"]) == 8_000_000
+
+
+async def test_messages_that_come_together_are_answered_with_one_write() -> None:
+    agent = Agent("echo")
+
+    @agent.tool
+    async def work(ctx: Ctx) -> str:
+        return ctx.call_id
+
+    async with running_gateway() as gateway, agent.connect(gateway.url, KEY):
+        connection, before = gateway.connection, gateway.messages
+        assert connection is not None
+        for number in range(3):
+            deliver = Deliver(f"dlv_{number}", chat(f"msg_{number}"))
+            connection.protocol.send_text(encode_frames([deliver]))
+        connection.transport.write(b"".join(connection.protocol.data_to_send()))
+        await gateway.until(lambda: len(gateway.replies()) == 3)
+        assert gateway.messages == before + 1
 
 
 async def test_answers_that_come_faster_than_the_gateway_reads_all_arrive_in_their_order() -> None:
