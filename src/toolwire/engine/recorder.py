@@ -115,7 +115,12 @@ class Recorder:
 
     async def _write(self, batch: list[Pending]) -> list[Pending]:
         """Write a batch, halved again and again around an entry that the store refuses; what is left when it fails."""
-        ops = [op for pending in batch for op in _encoded(pending)]
+        ops: list[Op] = []
+        for pending in batch:
+            if isinstance(pending, Put):  # as most of them are
+                ops.append(pending)
+            else:
+                ops += _encoded(pending)
         try:
             if ops:
                 await self._store.tx(ops)
@@ -142,9 +147,7 @@ class Recorder:
             self._given_up += surplus
 
 
-def _encoded(pending: Pending) -> Sequence[Op]:
-    if isinstance(pending, Put):
-        return (pending,)
+def _encoded(pending: Callable[[], Sequence[Op]]) -> Sequence[Op]:
     try:
         return pending()
     except Exception:  # arguments or results of an unforeseen kind cost their own record, not everybody's

@@ -34,7 +34,7 @@ def admit(channel: Channel, draft: Draft, party: Party, now: float) -> Receipt |
         if draft.type == INPUT_REQUIRED:
             channel.asked_again(draft, known, party.name)
         return known
-    if not _still_owed(channel, draft):
+    if channel.is_closed(now) and not _still_owed(channel, draft):
         channel.check_open(now)
     if not channel.kept_in_stream and draft.type in TERMINAL_TYPES:
         _check_answers(channel, draft)

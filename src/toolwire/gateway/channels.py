@@ -207,10 +207,11 @@ class Channels:
 
     def publish_now(self, channel: Channel, draft: Draft, party: Party) -> Receipt:
         """`publish` on the channel of a plain call, which needs no store."""
-        known = admit(channel, draft, party, self._clock.now())
+        now = self._clock.now()
+        known = admit(channel, draft, party, now)
         if known is not None:
             return known
-        message = channel.message(draft, party.name, self._clock.now())
+        message = channel.message(draft, party.name, now)
         channel.put(message)
         if message.type not in OWNERS_TYPES or self.postman is None:
             return receipt_of(message)

@@ -326,11 +326,10 @@ class Courier:
         channel.expect(delivery.id, delivery)
         desk = self._presence.desk(call.agent_id)
         try:
-            desk.check_free()
+            desk.offer(delivery)
         except AgentBusy:
             self._end(channel, delivery)
             raise
-        desk.submit(delivery)
         return desk
 
     async def _outcome(self, call: Call, channel: Channel, delivery: Delivery, desk: Desk) -> Message:

@@ -138,16 +138,8 @@ class Desk:
         """
         if not self.online and anyio.current_time() >= self.expected_until:
             raise AgentOffline(f"agent {self.agent_id!r} is not attached; start it and call again")
-        self.check_free()
-
-    def check_free(self) -> None:
-        """Let a call come that was claimed while perhaps another one was.
-
-        Raises:
-            AgentBusy: the agent takes one call at a time and has one.
-        """
-        if self.open and self._mode_of(self.agent_id) == "busy_reject":
-            raise AgentBusy(f"agent {self.agent_id!r} takes one call at a time and has one; call again later")
+        if self.open:
+            self._check_free(self._mode_of(self.agent_id))
 
     def pick(self, delivery: Delivery) -> PushTaker | None:
         """The link that a message would go to now."""
@@ -159,18 +151,19 @@ class Desk:
             return min(links, key=lambda link: link.in_flight)
         return links[0] if links else None
 
+    def offer(self, delivery: Delivery) -> None:
+        """`submit` a message that is new: since it was admitted, perhaps another one was, too.
+
+        Raises:
+            AgentBusy: the agent takes one call at a time and has one.
+        """
+        mode = self._mode_of(self.agent_id)
+        self._check_free(mode)
+        self._submit(delivery, mode)
+
     def submit(self, delivery: Delivery) -> None:
         """Deliver a message when its turn comes."""
-        self.open[delivery.id] = delivery
-        delivery.on_settled = self._settled
-        if self._mode_of(self.agent_id) == "queue":
-            line = self._lines.get(delivery.message.channel_id)
-            if line is not None:
-                line.append(delivery)
-                delivery.waits()
-                return
-            self._lines[delivery.message.channel_id] = deque()
-        self._place(delivery)
+        self._submit(delivery, self._mode_of(self.agent_id))
 
     def submit_taken(self, delivery: Delivery) -> None:
         """Wait for the taker of a message that was sent before a restart."""
@@ -277,6 +270,22 @@ class Desk:
         self.release(delivery)
         delivery.stop_lease()
         delivery.taken_by = None
+        self._place(delivery)
+
+    def _check_free(self, mode: DeliveryMode) -> None:
+        if mode == "busy_reject" and self.open:
+            raise AgentBusy(f"agent {self.agent_id!r} takes one call at a time and has one; call again later")
+
+    def _submit(self, delivery: Delivery, mode: DeliveryMode) -> None:
+        self.open[delivery.id] = delivery
+        delivery.on_settled = self._settled
+        if mode == "queue":
+            line = self._lines.get(delivery.message.channel_id)
+            if line is not None:
+                line.append(delivery)
+                delivery.waits()
+                return
+            self._lines[delivery.message.channel_id] = deque()
         self._place(delivery)
 
     def _place(self, delivery: Delivery) -> None:

@@ -95,13 +95,10 @@ class Post:
             return ()
         self._expect(channel, deliveries)
         for delivery in deliveries:
-            desk = self._presence.desk(delivery.agent_id)
             try:
-                desk.check_free()
+                self._presence.desk(delivery.agent_id).offer(delivery)
             except AgentBusy as error:
                 delivery.fail(error)
-                continue
-            desk.submit(delivery)
         return [delivery.agent_id for delivery in deliveries]
 
     async def take_up(self, deliveries: Iterable[Delivery]) -> None:
