@@ -1,6 +1,7 @@
 """The commands and programs on the pages, run as they stand there; only the port is another."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -76,6 +77,16 @@ def test_the_tutorials_commands_work_on_the_tutorials_agents(host: Host):
         host.attached("weather")
         bash(calls[1], host)
         assert (host.cwd / "sky.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_sdk_tutorials_agent_answers_callers(host: Host):
+    page = "docs/tutorial/agent-sdk.md"
+    (run,) = commands(page, "toolwire agent run")
+    (call,) = commands(page, "toolwire call")
+    shutil.copytree(ROOT / "docs_src" / "agent_sdk", host.cwd / "docs_src" / "agent_sdk")
+    with Process(run.split()[1:], host.cwd):
+        host.attached("weather-bot")
+        assert bash(call, host) == "22°C in Tokyo\n"
 
 
 def test_the_official_client_lists_calls_and_sees_progress(host: Host):
