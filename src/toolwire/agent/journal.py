@@ -3,6 +3,7 @@
 `MemoryJournal` forgets when the process ends, `FileJournal` (journal_file.py) does not.
 """
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -101,7 +102,7 @@ class Answers:
         self._now = now
         self._told: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
         self._bare: OrderedDict[str, float] = OrderedDict()  # those without text, which are older
-        self._oldest_until = 0.0
+        self._oldest_until = -math.inf
         self.total_bytes = 0
 
     def __len__(self) -> int:
@@ -128,19 +129,18 @@ class Answers:
             self.total_bytes += len(encoded)
         else:
             self._bare[message_id] = now if at is None else at
-        if now >= self._oldest_until or len(self) > self._max_answers or self.total_bytes > self._max_bytes:
+        if now >= self._oldest_until or self.total_bytes > self._max_bytes:
             self.trim()
+        elif len(self._told) + len(self._bare) > self._max_answers:
+            self._drop_oldest()
 
     def trim(self) -> None:
         """Drop what is too old or too much."""
         expired = self._now() - self.ttl_s
-        self._oldest_until = 0.0
-        while self._told or self._bare:
-            oldest, at = self._oldest()
-            if len(self) <= self._max_answers and at > expired:
-                self._oldest_until = at + self.ttl_s
-                break
-            self._drop(oldest)
+        while len(self) > self._max_answers or self._oldest_at() <= expired:
+            self._drop_oldest()
+        oldest_at = self._oldest_at()
+        self._oldest_until = oldest_at + self.ttl_s if oldest_at < math.inf else -math.inf
         while self.total_bytes > self._max_bytes and len(self._told) > 1:
             oldest, (at, encoded) = self._told.popitem(last=False)
             self._bare[oldest] = at
@@ -153,11 +153,18 @@ class Answers:
         for message_id, (at, encoded) in self._told.items():
             yield message_id, at, encoded
 
-    def _oldest(self) -> tuple[str, float]:
+    def _oldest_at(self) -> float:
+        """When the oldest was given; later than anything if there is none."""
         if self._bare:
-            return next(iter(self._bare.items()))
-        message_id = next(iter(self._told))
-        return message_id, self._told[message_id][0]
+            return next(iter(self._bare.values()))
+        return next(iter(self._told.values()))[0] if self._told else math.inf
+
+    def _drop_oldest(self) -> None:
+        if self._bare:
+            self._bare.popitem(last=False)
+        else:
+            _, (_, encoded) = self._told.popitem(last=False)
+            self.total_bytes -= len(encoded)
 
     def _drop(self, message_id: str) -> None:
         at_and_text = self._told.pop(message_id, None)

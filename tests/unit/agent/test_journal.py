@@ -70,6 +70,18 @@ def test_an_answer_is_forgotten_after_its_time() -> None:
     assert len(answers) == 1
 
 
+def test_what_comes_after_all_is_forgotten_is_forgotten_after_its_time_too() -> None:
+    clock = Clock()
+    answers = Answers(ttl_s=60, now=clock.now)
+    answers.put("a", _encoded("a"), clock.time - 61)
+    assert len(answers) == 0
+    answers.put("b", _encoded("b"))
+    clock.time += 61
+    answers.put("c", _encoded("c"))
+    assert [message_id for message_id, _, _ in answers.items()] == ["c"]
+    assert answers.total_bytes == len(_encoded("c"))
+
+
 def test_large_answers_lose_their_text_but_are_not_forgotten() -> None:
     answers = Answers(max_bytes=1500)
     for name in ("a", "b", "c"):
@@ -78,6 +90,30 @@ def test_large_answers_lose_their_text_but_are_not_forgotten() -> None:
     assert answers.get("b") == "begun"
     assert answers.get("c") == answer("c" * 1000)
     assert 1000 < answers.total_bytes < 1500
+
+
+def test_answers_without_their_text_are_the_first_to_go_and_may_be_given_again() -> None:
+    answers = Answers(max_answers=3, max_bytes=10)
+    answers.put("damaged", b"")
+    for name in ("a", "b"):
+        answers.put(name, _encoded(name))
+    assert [(message_id, bool(text)) for message_id, _, text in answers.items()] == [
+        ("damaged", False),
+        ("a", False),
+        ("b", True),
+    ]
+    answers.put("a", _encoded("again"))
+    answers.put("c", _encoded("c"))
+    assert [message_id for message_id, _, _ in answers.items()] == ["b", "a", "c"]
+    assert answers.total_bytes == len(_encoded("c"))
+
+
+def test_of_too_many_small_answers_the_oldest_without_text_goes_first() -> None:
+    answers = Answers(max_answers=2)
+    answers.put("damaged", b"")
+    answers.put("a", _encoded("a"))
+    answers.put("b", _encoded("b"))
+    assert [message_id for message_id, _, _ in answers.items()] == ["a", "b"]
 
 
 def test_one_answer_above_the_limit_is_kept_while_it_is_the_last() -> None:
