@@ -119,7 +119,7 @@ async def test_the_files_are_for_this_user_alone(tmp_path: Path):
         with os.scandir(tmp_path) as entries:
             modes = {entry.name: stat.filemode(entry.stat().st_mode) for entry in entries}
     assert modes == dict.fromkeys(
-        ("store.db", "store.db-redo", "store.db-shm", "store.db-wal", "store.db.lock"), "-rw-------"
+        ("store.db", "store.db-redo-0", "store.db-shm", "store.db-wal", "store.db.lock"), "-rw-------"
     )
 
 

@@ -117,7 +117,7 @@ class SqliteAgainstMemory(RuleBasedStateMachine):
         """Go on with the files as they are now; in this order they are such as a kill at some moment leaves."""
         self.lives += 1
         before, self.path = self.path, self.path.with_name(f"{self.lives}.db")
-        for suffix in ("-redo", "-wal", ""):
+        for suffix in ("-redo-0", "-redo-1", "-wal", ""):
             if (file := Path(f"{before}{suffix}")).exists():
                 shutil.copy(file, f"{self.path}{suffix}")
         self.portal.call(self.sqlite.close)

@@ -4,7 +4,8 @@
 *Directly*: all else is one commit of the database (`group`), which gets what was planned first.
 
 What was logged is as good as committed, except that the database does not show it: whoever reads there has the plan
-applied first, if it concerns what is read. It is also applied when the log is full, and when nothing is to be done. A
+applied first, if it concerns what is read. It is also applied when the log is full, and when nothing is to be done.
+Nobody waits until that commit is on the disk, because the log has it all until then; only the commit after it does. A
 log that a crash has left is applied when the database is opened.
 
 Transactions are logged only while the database is known to take what they bring. Should it refuse all the same, the
@@ -23,6 +24,7 @@ from toolwire.adapters.group import Ticket, decide, roll_back, settle, tell_all,
 from toolwire.adapters.plan import Identity, Plan
 from toolwire.adapters.queries import SQL
 from toolwire.adapters.redo import RedoLog, new_generation
+from toolwire.adapters.wal_sync import WalSync
 from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Clock
 
@@ -43,6 +45,9 @@ class Committer:
         clock: says what has expired.
         max_bytes: what its size is limited to; `None` for the disk.
 
+    Raises:
+        StoreUnavailable: its write-ahead log cannot be opened.
+
     Attributes:
         behind: there is something that the database does not have yet. Read from any thread, as is `concerns`.
     """
@@ -54,6 +59,10 @@ class Committer:
         self._max_bytes = max_bytes
         self._plan = Plan()
         self._redo = RedoLog(path)
+        try:
+            self._wal = WalSync(path)
+        except OSError as error:
+            raise StoreUnavailable(f"the log of {str(path)!r} cannot be opened: {error.strerror}") from error
         self._logs = True
         self._trusts_database = False
         self._broken: StoreUnavailable | None = None
@@ -66,8 +75,9 @@ class Committer:
             StoreUnavailable: the log cannot be read, or the database does not take what it holds.
         """
         try:
-            self._redo.begin(self._connection.execute(SQL["get_generation"]).fetchone()[0])
+            self._wal.begin()  # whoever was here before may have left a commit that is not on the disk
             self._plan_again()
+            self._wal.wait()
         except OSError as error:
             raise StoreUnavailable(f"the redo log of {str(self._path)!r} cannot be read: {error.strerror}") from error
         except StoreConflict as conflict:
@@ -77,7 +87,7 @@ class Committer:
             ) from conflict
         except sqlite3.Error as error:
             raise self._failure(error) from error
-        self.apply()
+        self.apply(durably=True)
         self._trusts_database = self._has_room()
 
     def concerns(self, identity: Identity) -> bool:
@@ -107,8 +117,11 @@ class Committer:
             failed = any(isinstance(ticket.error, StoreUnavailable) for ticket in tickets)
             self._trusts_database = not failed and self._has_room()
 
-    def apply(self) -> None:
+    def apply(self, *, durably: bool = False) -> None:
         """Have the database take what was planned.
+
+        Args:
+            durably: come back when the disk has it, too, as the log is not to be relied on.
 
         Raises:
             StoreUnavailable: it does not; the plan stays.
@@ -119,28 +132,43 @@ class Committer:
             raise self._broken
         generation = new_generation()
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            write(self._connection, self._plan.effects)
-            self._connection.execute(SQL["set_generation"], (generation,))
-            self._connection.execute("COMMIT")
+            self._wal.wait()  # for the commit before, of which the log is about to be given up
+            self._commit(generation, durably)
         except Exception as error:  # whatever it is, it must not end the thread
             roll_back(self._connection)
             self._trusts_database = False
             raise self._failure(error) from error
         self._redo.begin(generation)
         self._plan, self.behind = Plan(), False
+        if not durably:
+            self._wal.begin()
         self._trusts_database = self._has_room()
+
+    def _commit(self, generation: int, durably: bool) -> None:
+        if not durably:
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            write(self._connection, self._plan.effects)
+            self._connection.execute(SQL["set_generation"], (generation,))
+            self._connection.execute("COMMIT")
+        finally:
+            if not durably:
+                roll_back(self._connection)  # else the pragma has no effect
+                self._connection.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
         """Apply what was planned, and let go of the files; what the database refuses stays in the log."""
         try:
-            self.apply()
+            self.apply(durably=True)
+            self._wal.wait()
             self._redo.remove()
         except StoreUnavailable as failure:
             logger.error("what was written last stays in the redo log until the next start: %s", failure.message)
-            self._redo.close()
         except OSError as error:
             logger.warning("the redo log of %s cannot be removed: %s", self._path, error)
+        self._redo.close()
+        self._wal.close()
         self._connection.close()
 
     def _log(self, tickets: Sequence[Ticket]) -> bool:
@@ -179,7 +207,7 @@ class Committer:
         )  # fmt: skip
         self._logs = False
         try:
-            self.apply()
+            self.apply(durably=True)
         except StoreUnavailable as failure:
             self._plan = Plan()
             try:
@@ -190,7 +218,8 @@ class Committer:
 
     def _plan_again(self) -> None:
         """Plan what the log holds."""
-        for now, transactions in self._redo.read():
+        generation = self._connection.execute(SQL["get_generation"]).fetchone()[0]
+        for now, transactions in self._redo.read(generation):
             tickets = [(Ticket(tuple(ops)), tuple(ops)) for ops in transactions]
             decide(self._connection, self._plan, tickets, now)
             for ticket, _ in tickets:

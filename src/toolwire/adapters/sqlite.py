@@ -57,7 +57,7 @@ class SqliteStore:
         """Open the database, and make it if there is none; its directory must exist.
 
         Args:
-            path: the file; `-wal`, `-shm`, `-redo` and `.lock` are added to its name for the files beside it.
+            path: the file; `-wal`, `-shm`, `-redo-0`, `-redo-1` and `.lock` are added to its name for those beside it.
             clock: says what is due and what has expired; asked from several threads.
             max_bytes: the size at which the store counts as full; `None` for the disk's.
             max_waiting_bytes: what may wait to be written, before the next caller waits to hand in more.

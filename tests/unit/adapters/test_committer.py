@@ -13,7 +13,7 @@ from toolwire.adapters.clock import SystemClock
 from toolwire.adapters.committer import MAX_LOGGED_BYTES, MIN_ROOM_BYTES, Committer
 from toolwire.adapters.database import open_for_reading, open_for_writing
 from toolwire.adapters.group import APPLY, Claim, Ticket, Work
-from toolwire.adapters.redo import CAPACITY, SUFFIX
+from toolwire.adapters.redo import CAPACITY, SUFFIXES
 from toolwire.core.errors import StoreConflict, StoreUnavailable
 from toolwire.core.ports import Append, Enqueue, Op, Put
 
@@ -96,12 +96,29 @@ def test_what_was_logged_is_there_after_a_kill_once(path: Path):
 def test_a_log_that_the_database_has_taken_is_not_applied_again(path: Path):
     with committer_of(path) as committer:
         settle(committer, appended("a"))
-        logged = Path(f"{path}{SUFFIX}").read_bytes()
+        logged = Path(f"{path}{SUFFIXES[0]}").read_bytes()
         committer.apply()
-    Path(f"{path}{SUFFIX}").write_bytes(logged)
+    Path(f"{path}{SUFFIXES[0]}").write_bytes(logged)
 
     with committer_of(path):
         assert in_database(path) == ["a"]
+
+
+def test_a_commit_that_a_loss_of_power_has_undone_is_made_again_and_all_that_came_after_it(path: Path, tmp_path: Path):
+    (lost := tmp_path / "lost").mkdir()
+    with committer_of(path) as committer:
+        settle(committer, appended("earlier"))
+        committer.apply()
+        settle(committer, appended("a"))
+        for suffix in ("-wal", ""):  # as the disk has them: what is applied now is in the page cache alone
+            shutil.copy(f"{path}{suffix}", lost)
+        committer.apply()
+        settle(committer, appended("b"), appended("c"))
+        for suffix in SUFFIXES:
+            shutil.copy(f"{path}{suffix}", lost)
+
+    with committer_of(lost / "store.db"):
+        assert in_database(lost / "store.db") == ["earlier", "a", "b", "c"]
 
 
 def test_conflicts_are_decided_against_what_was_logged(path: Path):
@@ -135,7 +152,7 @@ def test_a_full_log_is_applied_before_it_takes_more(path: Path):
         for number in range(count):
             assert settle(committer, (Put("call", "", f"{number}", b"x" * 100_000), *appended(f"{number}"))) == [None]
 
-        assert Path(f"{path}{SUFFIX}").stat().st_size <= CAPACITY
+        assert Path(f"{path}{SUFFIXES[0]}").stat().st_size <= CAPACITY
         assert 0 < len(in_database(path)) < count
         committer.apply()
         assert len(in_database(path)) == count
@@ -154,14 +171,14 @@ def test_where_there_is_little_room_the_database_decides_about_each_group(path: 
 
 
 def test_a_log_that_cannot_be_written_is_done_without(path: Path):
-    Path(f"{path}{SUFFIX}").mkdir()
+    Path(f"{path}{SUFFIXES[0]}").mkdir()
     with closing(open_for_writing(path)) as connection:
         committer = Committer(connection, path, SystemClock())
         with pytest.raises(StoreUnavailable, match=r"the redo log of '.*store.db' cannot be read"):
             committer.recover()
-        Path(f"{path}{SUFFIX}").rmdir()
+        Path(f"{path}{SUFFIXES[0]}").rmdir()
         committer.recover()
-        Path(f"{path}{SUFFIX}").mkdir()
+        Path(f"{path}{SUFFIXES[0]}").mkdir()
 
         assert settle(committer, appended("a"), (Put("call", "", "k", b"", expect=7),))[0] is None
         assert settle(committer, appended("b")) == [None]
@@ -171,7 +188,7 @@ def test_a_log_that_cannot_be_written_is_done_without(path: Path):
 def test_what_neither_log_nor_database_takes_is_refused_and_not_written_later(path: Path):
     with committer_of(path) as committer:
         settle(committer, appended("logged"))
-        log = Path(f"{path}{SUFFIX}")
+        log = Path(f"{path}{SUFFIXES[0]}")
         with locked(path), unwritable():
             refused = settle(committer, appended("refused"), (Put("call", "", "k", b"", expect=7),))
             assert [type(error) for error in refused] == [StoreUnavailable, StoreConflict]
@@ -225,7 +242,8 @@ def test_a_log_of_another_history_is_refused(path: Path, tmp_path: Path):
         generation = original.execute("SELECT generation FROM redo").fetchone()
         other.execute("UPDATE redo SET generation = ?", generation)
         other.commit()
-    shutil.copy(f"{path}{SUFFIX}", backup)
+    for suffix in SUFFIXES:
+        shutil.copy(f"{path}{suffix}", backup)
 
     with (
         pytest.raises(StoreUnavailable, match=r"is not of this database .* restore both from one backup"),
