@@ -109,6 +109,7 @@ def test_what_is_no_address_is_said_before_anything_is_opened(url: str) -> None:
 
 def test_the_library_is_light_to_import() -> None:
     """A card's process needs no server, and its author's test no socket."""
-    code = f"import toolwire.card, sys; print([m for m in sys.modules if m.split('.')[0] in {HEAVY!r}])"
+    loads = "import sys; before = set(sys.modules); import toolwire.card; new = set(sys.modules) - before"
+    code = f"{loads}; print([name for name in new if name.split('.')[0] in {HEAVY!r}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout.strip() == "[]"

@@ -4,7 +4,12 @@ import subprocess
 import sys
 
 HEAVY = ("jsonschema_rs", "starlette", "uvicorn", "pydantic", "sqlite3", "obstore", "rich", "cyclopts", "websockets")
-SCRIPT = "import sys, toolwire.client; print([name for name in %r if name in sys.modules])"
+SCRIPT = """
+import sys
+before = set(sys.modules)
+import toolwire.client
+print([name for name in %r if name in set(sys.modules) - before])
+"""
 
 
 def test_the_client_loads_nothing_that_serves_or_stores():
