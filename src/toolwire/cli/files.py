@@ -1,6 +1,7 @@
 """`toolwire file put`, `get` and `remove`; who may do what is the gateway's to say."""
 
 import mimetypes
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -40,17 +41,14 @@ def put(
     """
     filename = name or path.name
     kind = content_type or mimetypes.guess_type(filename)[0] or OCTETS
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise misused(f"the file {str(path)!r} cannot be read: {error.strerror}") from None
-    with file, Rest(target_of(host)) as rest:
+    with opened(path) as file, Rest(target_of(host)) as rest:
         body = {"filename": filename, "content_type": kind}
         announced = rest.ask("POST", "/api/v1/files/presign-upload", body)
-        headers = {"content-type": kind, "content-length": str(path.stat().st_size)}
+        size = os.fstat(file.fileno()).st_size
+        headers = {"content-type": kind, "content-length": str(size)}
         url = str(announced["upload_url"])
         try:
-            sent = httpx2.put(url, content=_pieces(file), headers=headers, timeout=SILENCE_S, trust_env=False)
+            sent = httpx2.put(url, content=pieces(file, size), headers=headers, timeout=SILENCE_S, trust_env=False)
         except httpx2.HTTPError as error:
             raise Failed(f"the file cannot be uploaded: {error or type(error).__name__}", "no_host") from None
         kept = data_of(sent, url.partition("?")[0])
@@ -117,8 +115,31 @@ def remove(
     return DONE
 
 
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(PIECE_BYTES):
+def opened(path: Path) -> BinaryIO:
+    """A file, to be read.
+
+    Raises:
+        Failed: it cannot be, or has no end, as a device or a pipe has none.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise misused(f"{str(path)!r} is a folder, a pipe or a device; name a file")
+        return path.open("rb")
+    except OSError as error:
+        raise misused(f"the file {str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The first `size` bytes of a file, which may grow meanwhile, as a log does.
+
+    Raises:
+        Failed: it has become shorter.
+    """
+    while size > 0:
+        piece = file.read(min(PIECE_BYTES, size))
+        if not piece:
+            raise Failed("the file became shorter while it was uploaded; try again", "usage")
+        size -= len(piece)
         yield piece
 
 
