@@ -24,7 +24,7 @@ from toolwire.gateway.agent_record import AgentRecord
 from toolwire.gateway.agents import Agents
 from toolwire.gateway.asks import Asks
 from toolwire.gateway.remote_shelf import FindRemote, RemoteShelf
-from toolwire.providers.agent_reply import check_base64
+from toolwire.providers.agent_reply import check_base64, checked_block
 from toolwire.surfaces.changes import Changes
 from toolwire.surfaces.endpoint import Library
 
@@ -159,7 +159,8 @@ class AgentLibrary:
             return held
         params: JsonObject = {"name": name, "arguments": call.arguments}
         made = _read(await self._asks.ask(self._agent_id, "prompts/get", params, call, emit), _Messages, "prompt")
-        return PromptResult(made.messages, made.description)
+        messages = tuple(PromptMessage(each.role, checked_block(each.content)) for each in made.messages)
+        return PromptResult(messages, made.description)
 
     async def complete(self, ref: Reference, argument: str, value: str, call: Call, emit: Emit) -> Completion:
         """What an argument may be; see `core.prompt.Completions.complete`.

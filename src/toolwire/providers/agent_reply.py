@@ -171,7 +171,7 @@ def _words(reply: _Reply) -> str:
 
 def _content(reply: _Reply) -> tuple[Content, ...]:
     if reply.content:
-        return tuple(_checked(block) for block in reply.content)
+        return tuple(checked_block(block) for block in reply.content)
     if reply.text:
         return (Text(reply.text),)
     if reply.structured is not UNSET:
@@ -180,8 +180,12 @@ def _content(reply: _Reply) -> tuple[Content, ...]:
     return _EMPTY
 
 
-def _checked(block: Content) -> Content:
-    """The block, checked beyond its shape: base64 is base64, and a resource has one body, or none and so is a link."""
+def checked_block(block: Content) -> Content:
+    """A block, checked beyond its shape: base64 is base64, and a resource has one body, or none and so is a link.
+
+    Raises:
+        InvalidAgentResponse: it is not so.
+    """
     if isinstance(block, Image | Audio):
         check_base64(block.data, "data")
     elif isinstance(block, Embedded):
