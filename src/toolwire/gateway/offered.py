@@ -12,13 +12,14 @@ import msgspec
 from msgspec import Struct
 
 from toolwire.core.change import Change, ListChanged, ResourceUpdated
-from toolwire.core.errors import InvalidParam
+from toolwire.core.errors import InvalidAgentResponse, InvalidParam
 from toolwire.core.jsontypes import JsonObject
 from toolwire.core.prompt import Prompt, PromptArgument, PromptMessage, PromptResult
 from toolwire.core.resource import Resource, ResourceTemplate
 from toolwire.core.result import ResourceContents
 from toolwire.core.uri_template import UriTemplate
 from toolwire.gateway.about import OWN_URIS
+from toolwire.providers.agent_reply import checked_block
 
 _T = TypeVar("_T")
 
@@ -187,7 +188,7 @@ def _prompts_of(entries: Sequence[JsonObject]) -> tuple[tuple[Prompt, ...], dict
                     f"prompt {listed.name!r} has arguments, so its messages are the agent's to make; leave them out",
                     param=f"{where}.messages",
                 )
-            results[listed.name] = PromptResult(listed.messages, listed.description)
+            results[listed.name] = PromptResult(_checked(listed.messages, f"{where}.messages"), listed.description)
     return tuple(shown.values()), results
 
 
@@ -201,6 +202,13 @@ def _read(entry: JsonObject, kind: type[_T], where: str) -> _T:
 def _check_uri(uri: str, where: str) -> None:
     if ":" not in uri or uri.startswith(":") or not uri.isprintable():
         raise InvalidParam(f"{uri!r} is no URI; it begins with a scheme, such as 'notes://'", param=where)
+
+
+def _checked(messages: tuple[PromptMessage, ...], where: str) -> tuple[PromptMessage, ...]:
+    try:
+        return tuple(PromptMessage(message.role, checked_block(message.content)) for message in messages)
+    except InvalidAgentResponse as error:
+        raise InvalidParam(f"{where} has what no client can read: {error.message}", param=where) from None
 
 
 def _check_base64(data: str, where: str) -> None:

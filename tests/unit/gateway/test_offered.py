@@ -10,6 +10,7 @@ from toolwire.core.errors import InvalidParam
 from toolwire.gateway.offered import MAX_LISTED, Offered, changes_between, offered_of
 from toolwire.wire.link import Hello, Refused, Register, Registered, Registration
 
+IMAGE = {"type": "image", "data": "no base64", "mimeType": "image/png"}
 HI = {"role": "user", "content": {"type": "text", "text": "hi"}}
 
 
@@ -59,6 +60,7 @@ def test_a_template_that_only_its_agent_understands_may_be_anything():
         ([], [{"name": "p"}, {"name": "p"}], "prompts[1].name"),
         ([], [{"name": "p", "arguments": [{"name": "a"}], "messages": [HI]}], "prompts[0].messages"),
         ([], [{"name": "p", "messages": [{"role": "robot", "content": HI["content"]}]}], "prompts[0]"),
+        ([], [{"name": "p", "messages": [HI, {"role": "user", "content": IMAGE}]}], "prompts[0].messages"),
         ([{"uri": f"n://{number}"} for number in range(MAX_LISTED + 1)], [], "resources"),
     ],
 )
