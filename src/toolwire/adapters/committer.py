@@ -30,7 +30,7 @@ from toolwire.core.ports import Clock
 
 logger = logging.getLogger("toolwire.store")
 
-MAX_LOGGED_BYTES: Final = 128 * 1024
+MAX_LOGGED_BYTES: Final = 512 * 1024
 """Of a group (`writer.size_of`): a larger one costs the database little a transaction, and would fill the log."""
 MIN_ROOM_BYTES: Final = 64 * 2**20
 """What must be left on the disk, or of the size that the database may have, to log anything."""
@@ -64,6 +64,7 @@ class Committer:
         except OSError as error:
             raise StoreUnavailable(f"the log of {str(path)!r} cannot be opened: {error.strerror}") from error
         self._logs = True
+        self._is_strict = True
         self._trusts_database = False
         self._broken: StoreUnavailable | None = None
         self.behind = False
@@ -72,22 +73,14 @@ class Committer:
         """Apply what a process that did not close the database has left in the log.
 
         Raises:
-            StoreUnavailable: the log cannot be read, or the database does not take what it holds.
+            StoreUnavailable: the log cannot be read, or the database does not take what it holds; all files are closed.
         """
         try:
-            self._wal.begin()  # whoever was here before may have left a commit that is not on the disk
-            self._plan_again()
-            self._wal.wait()
-        except OSError as error:
-            raise StoreUnavailable(f"the redo log of {str(self._path)!r} cannot be read: {error.strerror}") from error
-        except StoreConflict as conflict:
-            raise StoreUnavailable(
-                f"the redo log beside {str(self._path)!r} is not of this database ({conflict.message}): restore both "
-                "from one backup, or remove the log"
-            ) from conflict
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
-        self.apply(durably=True)
+            self._read_log()
+            self.apply(durably=True)
+        except StoreUnavailable:
+            self._let_go()
+            raise
         self._trusts_database = self._has_room()
 
     def concerns(self, identity: Identity) -> bool:
@@ -109,6 +102,7 @@ class Committer:
             return
         try:
             self.apply()
+            self._be_strict(True)
         except StoreUnavailable as failure:
             tell_all(tickets, failure)
             return
@@ -131,9 +125,13 @@ class Committer:
         if self._broken is not None:
             raise self._broken
         generation = new_generation()
+        self._be_strict(durably)
         try:
             self._wal.wait()  # for the commit before, of which the log is about to be given up
-            self._commit(generation, durably)
+            self._connection.execute("BEGIN IMMEDIATE")
+            write(self._connection, self._plan.effects)
+            self._connection.execute(SQL["set_generation"], (generation,))
+            self._connection.execute("COMMIT")
         except Exception as error:  # whatever it is, it must not end the thread
             roll_back(self._connection)
             self._trusts_database = False
@@ -144,18 +142,20 @@ class Committer:
             self._wal.begin()
         self._trusts_database = self._has_room()
 
-    def _commit(self, generation: int, durably: bool) -> None:
-        if not durably:
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+    def _be_strict(self, strict: bool) -> None:
+        """Whether the next commit comes back when the disk has it.
+
+        Raises:
+            StoreUnavailable: the database does not even take that.
+        """
+        if strict == self._is_strict:
+            return
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            write(self._connection, self._plan.effects)
-            self._connection.execute(SQL["set_generation"], (generation,))
-            self._connection.execute("COMMIT")
-        finally:
-            if not durably:
-                roll_back(self._connection)  # else the pragma has no effect
-                self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if strict else 'NORMAL'}")
+        except sqlite3.Error as error:
+            roll_back(self._connection)
+            raise self._failure(error) from error
+        self._is_strict = strict
 
     def close(self) -> None:
         """Apply what was planned, and let go of the files; what the database refuses stays in the log."""
@@ -167,9 +167,27 @@ class Committer:
             logger.error("what was written last stays in the redo log until the next start: %s", failure.message)
         except OSError as error:
             logger.warning("the redo log of %s cannot be removed: %s", self._path, error)
+        self._let_go()
+        self._connection.close()
+
+    def _let_go(self) -> None:
         self._redo.close()
         self._wal.close()
-        self._connection.close()
+
+    def _read_log(self) -> None:
+        try:
+            self._wal.begin()  # whoever was here before may have left a commit that is not on the disk
+            self._plan_again()
+            self._wal.wait()
+        except OSError as error:
+            raise StoreUnavailable(f"the redo log of {str(self._path)!r} cannot be read: {error.strerror}") from error
+        except StoreConflict as conflict:
+            raise StoreUnavailable(
+                f"the redo log beside {str(self._path)!r} is not of this database ({conflict.message}): restore both "
+                "from one backup, or remove the log"
+            ) from conflict
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
 
     def _log(self, tickets: Sequence[Ticket]) -> bool:
         """Log a group; `False` says that it has to go the other way, and nothing has been done."""

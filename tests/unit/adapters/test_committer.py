@@ -170,14 +170,15 @@ def test_where_there_is_little_room_the_database_decides_about_each_group(path: 
         assert in_database(path) == ["a"]
 
 
-def test_a_log_that_cannot_be_written_is_done_without(path: Path):
+def test_a_log_that_cannot_be_read_is_refused(path: Path):
     Path(f"{path}{SUFFIXES[0]}").mkdir()
-    with closing(open_for_writing(path)) as connection:
-        committer = Committer(connection, path, SystemClock())
-        with pytest.raises(StoreUnavailable, match=r"the redo log of '.*store.db' cannot be read"):
-            committer.recover()
-        Path(f"{path}{SUFFIXES[0]}").rmdir()
-        committer.recover()
+
+    with pytest.raises(StoreUnavailable, match=r"the redo log of '.*store.db' cannot be read"), committer_of(path):
+        pass
+
+
+def test_a_log_that_cannot_be_written_is_done_without(path: Path):
+    with committer_of(path) as committer:
         Path(f"{path}{SUFFIXES[0]}").mkdir()
 
         assert settle(committer, appended("a"), (Put("call", "", "k", b"", expect=7),))[0] is None
