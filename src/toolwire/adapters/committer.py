@@ -121,6 +121,7 @@ class Committer:
             StoreUnavailable: it does not; the plan stays.
         """
         if not self.behind:
+            self._plan = Plan()  # what it knows of the database counts no longer than nobody else writes there
             return
         if self._broken is not None:
             raise self._broken

@@ -146,6 +146,17 @@ def test_what_must_see_the_database_or_is_large_goes_there_after_what_was_logged
         assert in_database(path) == ["a"]
 
 
+def test_what_was_looked_up_for_a_group_that_conflicts_is_not_held_against_the_database_later(path: Path):
+    with committer_of(path) as committer:
+        settle(committer, (Put("call", "", "k", b""), *appended("a")), APPLY)
+        assert isinstance(settle(committer, (Put("call", "", "k", b"", expect=0), *appended("no")))[0], StoreConflict)
+        assert settle(committer, appended("b"), Claim("q", "me", 1, 60.0)) == [None, None]
+        assert settle(committer, appended("c")) == [None]
+        committer.apply()
+
+        assert in_database(path) == ["a", "b", "c"]
+
+
 def test_a_full_log_is_applied_before_it_takes_more(path: Path):
     with committer_of(path) as committer:
         count = 2 * CAPACITY // 100_000
